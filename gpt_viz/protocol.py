@@ -1,0 +1,342 @@
+"""Every Command the engine takes and every Event it answers with. Knows no torch and no Qt.
+
+All are frozen, slotted and picklable, so that the same pair of queues can cross a thread, a process or a network.
+Arrays are read-only float32. No event holds prose: a view finds the words. Events carry the job they belong to, so
+that the answers of a job that was superseded can be told from those of the one that took its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from gpt_viz.config import GPTConfig
+
+if TYPE_CHECKING:  # numpy is loaded after the first paint, and the window needs the commands before it
+    import numpy as np
+
+CURRENT = "current"
+OTHER = "other"
+
+
+# --- what is asked -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """Something to be done. A newer command of the same `lane` and slot supersedes an older one."""
+
+    job: int
+    slot: str = CURRENT
+    lane: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build(Command):
+    """Make a model and put it into the slot. Yields Progress, then Built; a failure leaves the slot as it was.
+
+    `alphabet` is the characters of its ids in order; None means that the model is fed with ids.
+    """
+
+    lane = "build"
+    config: GPTConfig
+    seed: int = 1337
+    device: str = "auto"
+    alphabet: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspect(Command):
+    """One forward pass of the text under study. Yields Traced where `trace`, Attended where `attention`.
+
+    The text is `text` encoded, then the `continuation` (ids that were sampled after it); the model sees its last
+    `block_size` tokens. `head` (layer, head) is the one that a long text needs whole.
+    """
+
+    lane = "inspect"
+    text: str
+    continuation: tuple[int, ...] = ()
+    trace: bool = True
+    attention: bool = True
+    head: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predict(Command):
+    """The distribution over the next token after the text. Yields one Distribution, `chosen` marked in it."""
+
+    lane = "predict"
+    text: str
+    continuation: tuple[int, ...] = ()
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    chosen: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample(Command):
+    """Draw `tokens` more after the text (None: until cancelled). Yields Drawn and Distribution for each.
+
+    `temperature` 0 is greedy; `top_k` 0 is off; `top_p` 1 is off. The continuation's tokens count as drawn from the
+    same seed: its k tokens make this job begin at draw k, so that stepping and running give the same text.
+    """
+
+    lane = "sample"
+    text: str
+    continuation: tuple[int, ...] = ()
+    tokens: int | None = None
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenText(Command):
+    """Read a text file. Yields Progress, then TextOpened. The file is only ever read."""
+
+    lane = "text"
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop(Command):
+    """Forget the slot's model and give its memory back."""
+
+    lane = "build"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancel(Command):
+    """End the job `target` at its next yield; the runner itself answers with Cancelled."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause(Command):
+    """Keep the job `target` where it stands until Resume."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume(Command):
+    """Let the paused job `target` go on."""
+
+    target: int
+
+
+# --- what is answered ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Event:
+    """Something that happened. Of a `picture` kind only the newest of each slot matters; every other one is kept."""
+
+    job: int
+    slot: str = CURRENT
+    picture: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """A device as it is offered: `name` is what `--device` takes; `reason` says why it can't be used, else empty."""
+
+    name: str
+    title: str
+    reason: str = ""
+    memory_bytes: int | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether a model can be built there."""
+        return not self.reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EngineReady(Event):
+    """The engine exists: torch is imported. `memory_bytes` is what this machine can hold now."""
+
+    torch_version: str
+    devices: tuple[DeviceInfo, ...]
+    threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Progress(Event):
+    """`done` of `total` (0: unknown), while `what` (a place, a file's name) is worked on."""
+
+    done: int
+    total: int
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """One parameter tensor of the real module; `shared_with` names the tensor it is, where it is tied (count 0)."""
+
+    name: str
+    shape: tuple[int, ...]
+    count: int
+    shared_with: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """A model that exists. `total` counts unique tensors. `bytes` is what its weights take on the device."""
+
+    config: GPTConfig
+    seed: int
+    device: str
+    alphabet: tuple[str, ...] | None
+    tensors: tuple[TensorInfo, ...]
+    total: int
+    bytes: int
+    elapsed_s: float
+
+    def piece(self, id: int) -> str:
+        """The text of one id: its character, or the number itself where the model has no alphabet."""
+        if self.alphabet is None:
+            return str(id)
+        return self.alphabet[id] if id < len(self.alphabet) else f"‹{id}›"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Built(Event):
+    """The slot holds a new model."""
+
+    model: ModelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens that a pass really saw: `ids` and their texts `pieces`, after `dropped` earlier ones that did not fit."""
+
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepSeen:
+    """One step of the pass as it ran: its place's name, the shape and dtype of its result."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Traced(Event):
+    """One pass, step by step, in order of execution. `loss` is in nats per token over the text's own next characters
+    (None for a single token). `first_bad` names the first place whose numbers are not all finite (-inf in `masked`
+    is meant), else empty. `elapsed_s` is the time of a plain pass of the same ids, without the recording.
+    """
+
+    picture = True
+    tokens: Tokens
+    steps: tuple[StepSeen, ...]
+    loss: float | None
+    first_bad: str
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Attended(Event):
+    """The stashed attention of every head. `patterns` (L, H, t, t): row = query, column = key; t = T up to 128
+    tokens, else each cell is the maximum of a square of cells. `whole` (T, T) is the chosen `head`'s at full size.
+    """
+
+    picture = True
+    tokens: Tokens
+    patterns: np.ndarray
+    head: tuple[int, int]
+    whole: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TextRefused(Event):
+    """The text can't be read by this model: `unknown` lists (position, character), position counted from 0.
+
+    Empty `unknown` means that there is nothing to read: the text is empty.
+    """
+
+    unknown: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Distribution(Event):
+    """What came next, or may come, after `position` tokens of prompt and continuation together.
+
+    `logits` (V,) as the head gave them; `probabilities` (V,) after temperature and both cuts, 0 where cut away.
+    `chosen` is the id that was drawn there, or None.
+    """
+
+    picture = True
+    position: int
+    logits: np.ndarray
+    probabilities: np.ndarray
+    chosen: int | None
+    temperature: float
+    top_k: int
+    top_p: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn(Event):
+    """One token was sampled, the `position`-th of prompt and continuation together (counted from 0).
+
+    `probability` is what it was drawn with (after the cuts); `rank` 0 is the likeliest before the cuts.
+    """
+
+    id: int
+    piece: str
+    position: int
+    probability: float
+    rank: int
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TextOpened(Event):
+    """A text file was read. `excerpt` is its beginning; `notes` are (what, number) pairs such as ("crlf", 123)."""
+
+    path: str
+    name: str
+    characters: int
+    alphabet: tuple[str, ...]
+    excerpt: str
+    encoding: str
+    notes: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Dropped(Event):
+    """The slot is empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Finished(Event):
+    """The job came to its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cancelled(Event):
+    """The job was ended before its end: by Cancel, or since a newer one of its lane took its place."""
+
+    superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Failed(Event):
+    """The job ended with an error. `message` is one sentence; `details` a traceback, for the log and "copy details".
+
+    `expected` is True for a mistake in what was asked (a ValueError), `field` the setting at fault where one is known.
+    """
+
+    message: str
+    details: str
+    expected: bool
+    field: str = ""

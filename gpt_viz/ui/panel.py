@@ -1,0 +1,176 @@
+"""What every panel is: a title, one plain sentence, a picture, a small menu. Knows none of the panels.
+
+A panel is one file in `ui/panels/` holding one subclass of Panel; it is found by itself. It stores what it is told in
+`handle`, and paints in `draw`, which is called at most once a frame and only while the panel can be seen.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
+
+from gpt_viz.protocol import Command, Event
+from gpt_viz.ui.selection import SelectionModel
+from gpt_viz.ui.study import Study
+from gpt_viz.ui.subject import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a panel gets of the program: the shared states, a way to ask the engine, and to ask for a message.
+
+    `new_job` gives a number for a command; `send` never blocks; `notify` shows one sentence in the window's strip.
+    """
+
+    selection: SelectionModel
+    study: Study
+    subject: Subject
+    new_job: Callable[[], int]
+    send: Callable[[Command], None]
+    notify: Callable[[str], None]
+
+
+class Header(QWidget):
+    """A panel's title row; it is also the dock's title bar. `tools` is where a panel adds its own small controls."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.title = QLabel(title, objectName="panelTitle")
+        self.sentence = Sentence()
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(4)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 8, 8, 4)
+        row.setSpacing(12)
+        row.addWidget(self.title)
+        row.addWidget(self.sentence, 1)
+        row.addLayout(self.tools)
+
+
+class Sentence(QLabel):
+    """One line of plain text that is elided, never cut, with the whole of it as tool tip."""
+
+    def __init__(self) -> None:
+        super().__init__(objectName="panelSentence")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._whole = ""
+
+    def say(self, text: str) -> None:
+        """Show this sentence."""
+        if text != self._whole:
+            self._whole = text
+            self.setAccessibleDescription(text)
+            self._elide()
+
+    def whole(self) -> str:
+        """The sentence, not elided."""
+        return self._whole
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 (Qt's name)
+        self._elide()
+
+    def _elide(self) -> None:
+        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, max(self.width() - 2, 0))
+        self.setText(shown)
+        # A tool tip guesses at HTML: a plain text with a "<" in it must not vanish.
+        self.setToolTip(f"<qt>{_escaped(self._whole)}</qt>" if shown != self._whole else "")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+class Panel(QWidget):
+    """One view of the model under study. Subclasses set the class variables and fill `self.body`'s layout.
+
+    `events` are the kinds that `handle` wants. `needs` are those computations ("trace", "attention") that are made
+    only while a panel which needs them can be seen.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    order: ClassVar[int]
+    events: ClassVar[tuple[type[Event], ...]] = ()
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    shown = Signal()
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self.dirty = True
+        self.setObjectName(f"panel.{self.name}")
+        self.setAccessibleName(self.title)
+        self.header = Header(self.title)
+        self.body = QWidget()
+        self._empty = QLabel(objectName="panelEmpty", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self._empty.setTextFormat(Qt.TextFormat.PlainText)
+        self._pages = QStackedLayout()
+        self._pages.addWidget(self.body)
+        self._pages.addWidget(self._empty)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 4, 16, 16)
+        column.addLayout(self._pages)
+        context.subject.changed.connect(self.mark)
+        context.selection.changed.connect(self.mark)
+        context.study.read.connect(self.mark)
+
+    # -- what subclasses write --
+
+    def handle(self, event: Event) -> None:
+        """Store what the event says; never paint here."""
+
+    def draw(self) -> None:
+        """Bring the picture up to date with what is stored."""
+
+    def table(self) -> list[list[str]]:
+        """What "Copy as table" and "Export as CSV" write: rows of cells, the first row its headings."""
+        return []
+
+    # -- what they use --
+
+    def mark(self, *_: object) -> None:
+        """Ask for a `draw` in the next frame in which the panel can be seen."""
+        self.dirty = True
+
+    def say(self, sentence: str) -> None:
+        """The one plain sentence beside the title: what can be seen now."""
+        self.header.sentence.say(sentence)
+
+    def cover(self, reason: str) -> None:
+        """Show why there is nothing to see and what to press; "" uncovers the body."""
+        self._empty.setText(reason)
+        self._pages.setCurrentWidget(self._empty if reason else self.body)
+
+    @property
+    def covered(self) -> str:
+        """Why there is nothing to see, or ""."""
+        return self._empty.text() if self._pages.currentWidget() is self._empty else ""
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+        super().showEvent(event)
+        self.mark()
+        self.shown.emit()
+
+
+def find_panels() -> list[type[Panel]]:
+    """The Panel subclass of each file in `ui/panels/`, in their order."""
+    import gpt_viz.ui.panels as package
+
+    found: list[type[Panel]] = []
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        found += [
+            each
+            for each in vars(module).values()
+            if isinstance(each, type) and issubclass(each, Panel) and each.__module__ == module.__name__
+        ]
+    return sorted(found, key=lambda each: each.order)

@@ -1,0 +1,67 @@
+"""The one text under study: a prompt and what was sampled after it. Knows no view."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from gpt_viz.protocol import Drawn, TextRefused, Tokens
+
+
+class Study(QObject):
+    """Holds prompt and continuation; `changed` after any change of them, `read` when a pass has seen them."""
+
+    changed = Signal()
+    read = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._prompt = ""
+        self._draws: list[Drawn] = []
+        self.tokens: Tokens | None = None
+        self.refused: TextRefused | None = None
+
+    @property
+    def prompt(self) -> str:
+        """The text that was typed or opened, its real characters."""
+        return self._prompt
+
+    @property
+    def draws(self) -> list[Drawn]:
+        """The tokens sampled after the prompt, in order. Not to be changed by its readers."""
+        return self._draws
+
+    @property
+    def continuation(self) -> tuple[int, ...]:
+        """The ids sampled after the prompt."""
+        return tuple(draw.id for draw in self._draws)
+
+    def set_prompt(self, text: str) -> None:
+        """Another prompt: what was sampled after the old one goes."""
+        if text != self._prompt or self._draws:
+            self._prompt = text
+            self._draws.clear()
+            self.changed.emit()
+
+    def extend(self, draws: list[Drawn]) -> None:
+        """More tokens were sampled."""
+        if draws:
+            self._draws.extend(draws)
+            self.changed.emit()
+
+    def truncate(self, count: int) -> None:
+        """Keep the first `count` sampled tokens."""
+        if count < len(self._draws):
+            del self._draws[max(count, 0) :]
+            self.changed.emit()
+
+    def saw(self, tokens: Tokens) -> None:
+        """A pass has read the text: these are the tokens it saw."""
+        self.refused = None
+        if tokens != self.tokens:
+            self.tokens = tokens
+        self.read.emit()
+
+    def refuse(self, refused: TextRefused) -> None:
+        """The model can't read the text; the tokens seen before stay."""
+        self.refused = refused
+        self.read.emit()

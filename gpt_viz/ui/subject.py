@@ -1,0 +1,66 @@
+"""The one model under study: the built one, and the draft that the form holds. Knows no view.
+
+A draft that differs from the built model is a what-if: formulas answer for it at once, weights do not exist. While a
+draft can be built, panels that need weights go on showing the built model and say so; while it can't be (it does not
+fit in memory), they say why they are empty.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from gpt_viz.config import GPTConfig
+from gpt_viz.protocol import ModelInfo
+
+
+class Subject(QObject):
+    """Holds the built model's facts and the draft; `changed` after any change."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._built: ModelInfo | None = None
+        self._draft: GPTConfig | None = None
+        self._obstacle = ""
+
+    @property
+    def built(self) -> ModelInfo | None:
+        """The model that exists, or None before the first one."""
+        return self._built
+
+    @property
+    def draft(self) -> GPTConfig | None:
+        """What the form holds; None while it holds a mistake or nothing."""
+        return self._draft
+
+    @property
+    def obstacle(self) -> str:
+        """One sentence on why the draft can't be built here; empty where it can."""
+        return self._obstacle
+
+    @property
+    def config(self) -> GPTConfig | None:
+        """What formulas are shown for: the draft where there is one, else the built model's config."""
+        return self._draft or (self._built.config if self._built else None)
+
+    @property
+    def what_if(self) -> bool:
+        """Whether `config` is another than the built model's."""
+        return self._built is None or self.config != self._built.config
+
+    @property
+    def weights(self) -> ModelInfo | None:
+        """The built model where its weights may be shown: not while a draft that can't be built is examined."""
+        return None if self._obstacle and self.what_if else self._built
+
+    def set_built(self, built: ModelInfo | None) -> None:
+        """Another model exists (None: none)."""
+        self._built = built
+        self.changed.emit()
+
+    def set_draft(self, draft: GPTConfig | None, obstacle: str = "") -> None:
+        """The form holds something else; `obstacle` says why that can't be built."""
+        if (draft, obstacle) != (self._draft, self._obstacle):
+            self._draft, self._obstacle = draft, obstacle
+            self.changed.emit()
