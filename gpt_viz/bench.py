@@ -1,0 +1,223 @@
+"""Measures what the program promises about speed, each figure beside its yardstick in the same run.
+
+Every figure is a ratio or stands next to the same measurement of something plain: an empty Qt window, a window at
+rest, the notebooks' own sampling loop on the lesson's model. Torch uses one thread throughout, on both sides.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+    from gpt_viz.engine.model import GPT
+
+TICK_S = 0.005
+STARTS = 5
+
+# Both children say how long after the parent started them the first paint came (the monotonic clock is the system's).
+_CHILD = """
+import sys, time
+began = float(sys.argv[1])
+{imports}
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget
+app = QApplication(["gpt-viz"])
+window = {window}
+class Watch(QObject):
+    def eventFilter(self, target, event):
+        if event.type() == QEvent.Type.Paint:
+            print(time.monotonic() - began, flush=True)
+            import os
+            os._exit(0)
+        return False
+watch = Watch()
+app.installEventFilter(watch)
+window.resize(1600, 1000)
+window.show()
+app.exec()
+"""
+EMPTY = _CHILD.format(imports="", window="QWidget()")
+OURS = _CHILD.format(imports="from gpt_viz.app import create_window", window="create_window(['--preset', 'step5'])")
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How late a 5 ms timer of the UI thread was, in milliseconds, over `seconds`."""
+
+    p99_ms: float
+    worst_ms: float
+    ticks: int
+    seconds: float
+
+
+def bench(as_json: bool) -> int:
+    """Measure everything, print it, and return the exit code 0."""
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("win32", "darwin")):
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    found: dict[str, Any] = {"first_paint": first_paint(), "window": window_figures(), "sampling": sampling_speed()}
+    print(json.dumps(found) if as_json else as_text(found))
+    return 0
+
+
+def as_text(found: dict[str, Any], indent: str = "") -> str:
+    """The figures as indented lines."""
+    lines = []
+    for name, value in found.items():
+        label = name.replace("_", " ")
+        if isinstance(value, dict):
+            lines += [f"{indent}{label}", as_text(value, indent + "  ")]
+        else:
+            lines.append(f"{indent}{label:<44}{value:>10.3f}" if isinstance(value, float) else f"{indent}{label}: {value}")
+    return "\n".join(lines)
+
+
+def first_paint() -> dict[str, float]:
+    """From the start of the process to the first paint, ours over an empty Qt window's: medians of alternating runs."""
+    empty, ours = [], []
+    for _ in range(STARTS):
+        empty.append(_start(EMPTY))
+        ours.append(_start(OURS))
+    return {
+        "empty_window_s": statistics.median(empty),
+        "gpt_viz_s": statistics.median(ours),
+        "ratio": statistics.median(ours) / statistics.median(empty),
+    }
+
+
+def _start(program: str) -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", program, repr(time.monotonic())], capture_output=True, text=True, check=True
+    )
+    return float(done.stdout.split()[0])
+
+
+def window_figures(seconds: float = 8.0) -> dict[str, Any]:
+    """The UI thread's lateness at rest, under sampling with all panels live, and an empty window's beside a bare thread."""
+    from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+
+    from gpt_viz.app import create_window
+
+    app = QApplication.instance() or QApplication(["gpt-viz"])
+    window = create_window(["--preset", "step5"])
+    moments: dict[str, float] = {}
+    window.ready.connect(lambda: moments.setdefault("ready", time.perf_counter()))
+    window.resize(1600, 1000)
+    window.show()
+    while "ready" not in moments:
+        app.processEvents()
+        # `app` imports torch in the worker; this only looks whether it is there.
+        if "torch" in sys.modules and hasattr(sys.modules["torch"], "nn"):
+            moments.setdefault("torch", time.perf_counter())
+    _set_threads(1)
+    rest = lateness(seconds)
+    run = window.findChild(QPushButton, "sampling.run")
+    run.click()
+    live = lateness(seconds)
+    window.findChild(QPushButton, "sampling.stop").click()
+    window.close()
+    bare_window = QWidget()
+    bare_window.resize(1600, 1000)
+    bare_window.show()
+    stop = threading.Event()
+    thread = threading.Thread(target=_sample_until, args=(stop,))
+    thread.start()
+    bare = lateness(seconds)
+    stop.set()
+    thread.join()
+    return {
+        "torch_imported_to_first_model_drawn_s": moments["ready"] - moments["torch"],
+        "at_rest": asdict(rest),
+        "sampling_with_all_panels": asdict(live),
+        "empty_window_beside_bare_sampling_thread": asdict(bare),
+    }
+
+
+def lateness(seconds: float) -> Lateness:
+    """Run the event loop for that long with a 5 ms timer, and say how late its ticks were."""
+    from PySide6.QtCore import QEventLoop, Qt, QTimer
+
+    late: list[float] = []
+    last = [time.perf_counter()]
+
+    def tick() -> None:
+        now = time.perf_counter()
+        late.append(max(now - last[0] - TICK_S, 0.0) * 1000)
+        last[0] = now
+
+    loop = QEventLoop()
+    timer = QTimer(interval=int(TICK_S * 1000), timerType=Qt.TimerType.PreciseTimer)
+    timer.timeout.connect(tick)
+    timer.start()
+    QTimer.singleShot(int(seconds * 1000), loop.quit)
+    loop.exec()
+    timer.stop()
+    late.sort()
+    return Lateness(late[int(len(late) * 0.99)], late[-1], len(late), seconds)
+
+
+def sampling_speed(tokens: int = 400) -> dict[str, float]:
+    """Tokens per second of the notebooks' loop on the lesson's model and of the packed one, and their ratio."""
+    from gpt_viz.config import PRESETS
+    from gpt_viz.engine.initialise import build
+
+    _set_threads(1)
+    model = build(PRESETS["step5"].config, 1337)
+    plain, packed = [], []
+    for _ in range(3):  # alternating, so that a busy moment of the machine hits both
+        plain.append(_timed(lambda: notebook_loop(model, tokens)))
+        packed.append(_timed(lambda: _packed_loop(model, tokens)))
+    slow, quick = tokens / min(plain), tokens / min(packed)
+    return {"notebook_loop_tokens_per_s": slow, "gpt_viz_tokens_per_s": quick, "ratio": quick / slow}
+
+
+def notebook_loop(model: GPT, tokens: int) -> torch.Tensor:
+    """Sampling as both notebooks do it: the whole window through the whole model for each token."""
+    import torch
+
+    ids = torch.zeros(1, 1, dtype=torch.long)
+    with torch.no_grad():
+        for _ in range(tokens):
+            logits, _ = model(ids[:, -model.config.block_size :])
+            probabilities = torch.softmax(logits[:, -1], dim=-1)
+            ids = torch.cat([ids, torch.multinomial(probabilities, 1)], dim=1)
+    return ids
+
+
+def _packed_loop(model: GPT, tokens: int) -> None:
+    from gpt_viz.engine.fast import Fast
+    from gpt_viz.engine.sampling import Sampler
+
+    fast, sampler = Fast(model), Sampler(0, model.config.vocabulary)
+    raise NotImplementedError((fast, sampler, tokens))
+
+
+def _sample_until(stop: threading.Event) -> None:
+    from gpt_viz.config import PRESETS
+    from gpt_viz.engine.initialise import build
+
+    model = build(PRESETS["step5"].config, 1337)
+    while not stop.is_set():
+        notebook_loop(model, 20)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _set_threads(count: int) -> None:
+    import torch
+
+    torch.set_num_threads(count)

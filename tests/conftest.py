@@ -1,0 +1,32 @@
+"""What every test needs: no display, no user's settings, and the shared folder only where it is there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path_factory, monkeypatch):
+    """Settings and logs of a test go to a folder of its own."""
+    monkeypatch.setenv("GPT_VIZ_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+@pytest.fixture
+def tiny():
+    """The configuration that the cases call TINY: 4,020 parameters."""
+    from gpt_viz.config import GPTConfig
+
+    return GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12, qkv_bias=True, tied_head=True)
+
+
+@pytest.fixture
+def shared():
+    """The folder with the notebooks' classes; a test that needs it is skipped where it is not there."""
+    if not SHARED.is_dir():
+        pytest.skip("the reference folder is not here")
+    return SHARED
