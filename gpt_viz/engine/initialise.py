@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from gpt_viz.config import GPTConfig, check_seed
@@ -108,18 +108,18 @@ class _Randomness:
 class _Skeleton(TorchFunctionMode):
     """Inside `with`, new tensors have a shape but no numbers, and nothing is drawn: a model of any size, at once.
 
-    torch's own `torch.device("meta")` would do, but for one thing: an Embedding's draw on it imports the compiler,
-    which takes a second.
+    Under torch's own `torch.device("meta")` an Embedding's draw would import the compiler, which takes a second.
     """
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        if func in (Tensor.normal_, Tensor.uniform_):
-            return args[0]
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return kwargs.get("tensor", args[0] if args else None)
         if func is torch.empty:
-            return func(*args, **{**(kwargs or {}), "device": "meta"})
-        return func(*args, **(kwargs or {}))
+            kwargs = {**kwargs, "device": "meta"}
+        return func(*args, **kwargs)
 
 
 def _leaves(model: GPT) -> list[tuple[str, nn.Module]]:
@@ -129,50 +129,52 @@ def _leaves(model: GPT) -> list[tuple[str, nn.Module]]:
 
 def _plan(model: GPT) -> list[tuple[str, nn.Module, Draw]]:
     """What is drawn for which module, in order. A tied head draws no weight: it is the token embedding's."""
-    config, leaves = model.config, _leaves(model)
-    fixed = model.head if config.tied_head else None
-    small = partial(_draw_normal, std=_STD, fixed=fixed)
-    residual = partial(_draw_normal, std=residual_std(config), fixed=fixed)
+    config = model.config
+    tied = model.head if config.tied_head else None
+    as_torch = partial(_draw_as_torch, tied=tied)
+    small = partial(_draw_normal, std=_STD, tied=tied)
+    residual = partial(_draw_normal, std=residual_std(config))
+    leaves = _leaves(model)
+    matrices = [(place, module) for place, module in leaves if not isinstance(module, nn.LayerNorm)]
+    projections = [(place, module) for place, module in matrices if place.endswith(".proj")]
+    plan: list[tuple[str, nn.Module, Draw]] = []
     if config.initialisation == "gpt2":
-        return [
-            (place, module, residual if place.endswith(".proj") else small) if not isinstance(module, nn.LayerNorm)
-            else (place, module, _draw_as_torch)
-            for place, module in leaves
-        ]  # fmt: skip
-    plan: list[tuple[str, nn.Module, Draw]] = [
-        (place, module, partial(_draw_as_torch, fixed=fixed)) for place, module in leaves
-    ]
+        for place, module in leaves:
+            draw = as_torch if isinstance(module, nn.LayerNorm) else residual if place.endswith(".proj") else small
+            plan.append((place, module, draw))
+        return plan
+    plan += [(place, module, as_torch) for place, module in leaves]
     if config.initialisation == "build-gpt":
-        again = [(place, module, small) for place, module in leaves if not isinstance(module, nn.LayerNorm)]
-    else:
-        keep_bias = partial(_draw_normal, std=residual_std(config), zero_bias=False)
-        again = [(place, module, keep_bias) for place, module in leaves if place.endswith(".proj")]
-    return plan + again
+        return plan + [(place, module, small) for place, module in matrices]
+    return plan + [(place, module, partial(residual, zero_bias=False)) for place, module in projections]
 
 
-def _draw_as_torch(module: nn.Module, fixed: nn.Module | None = None) -> None:
+def _draw_as_torch(module: nn.Module, tied: nn.Module | None = None) -> None:
     """The module's own draw, as when it is made."""
-    if module is not fixed:
+    if module is not tied:
         module.reset_parameters()  # type: ignore[operator]
     elif isinstance(module, nn.Linear) and module.bias is not None:
         bound = 1 / math.sqrt(module.in_features)
         nn.init.uniform_(module.bias, -bound, bound)
 
 
-def _draw_normal(module: nn.Module, std: float, fixed: nn.Module | None = None, zero_bias: bool = True) -> None:
+def _draw_normal(module: nn.Module, std: float, tied: nn.Module | None = None, zero_bias: bool = True) -> None:
     """A matrix from the normal distribution around 0, and its bias at zero."""
     assert isinstance(module, (nn.Linear, nn.Embedding))
-    if module is not fixed:
+    if module is not tied:
         nn.init.normal_(module.weight, mean=0.0, std=std)
     if zero_bias and isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)
 
 
 def _materialise(module: nn.Module) -> None:
-    """Give the module's own parameters memory, where they have none yet."""
+    """Give the module's own parameters memory, where they have none yet.
+
+    Not by `to_empty`: asked for the like of a tensor without numbers, torch imports sympy first, for a third of a second.
+    """
     for name, parameter in list(module.named_parameters(recurse=False)):
         if parameter.is_meta:
-            setattr(module, name, nn.Parameter(torch.empty_like(parameter, device="cpu")))
+            setattr(module, name, nn.Parameter(torch.empty(tuple(parameter.shape))))
 
 
 def _tie(model: GPT) -> None:
