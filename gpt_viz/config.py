@@ -68,12 +68,13 @@ class GPTConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int):
                 raise ConfigError(name, f"{label(name)} must be a whole number, not {value!r}")
+            given = f"{label(name)} {_number(value)}"
             if name == "vocabulary" and value > high:
                 raise ConfigError(
-                    name, f"vocabulary {value:,} is above 2^24 = {high:,}, the most that can be sampled from; lower it"
+                    name, f"{given} is above 2^24 = {high:,}, the most that can be sampled from; lower it"
                 )
             if not low <= value <= high:
-                raise ConfigError(name, f"{label(name)} {value:,} is out of range; it goes from {low} to {high:,}")
+                raise ConfigError(name, f"{given} is out of range; it goes from {low} to {high:,}")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)):
             raise ConfigError("dropout", f"dropout must be a number, not {self.dropout!r}")
         if not 0.0 <= self.dropout <= 1.0:  # also refuses nan
@@ -90,8 +91,9 @@ class GPTConfig:
             raise ConfigError("heads", self._indivisible())
 
     def _indivisible(self) -> str:
+        small = [h for h in range(1, math.isqrt(self.width) + 1) if self.width % h == 0]
+        divisors = {*small, *(self.width // h for h in small)}
         # The eight nearest are enough to choose from: a width of 12,288 has 28 divisors.
-        divisors = [h for h in range(1, self.width + 1) if self.width % h == 0] if self.width <= 2**20 else []
         near = sorted(sorted(divisors, key=lambda h: abs(math.log(h / self.heads)))[:8])
         low = self.width - self.width % self.heads
         widths = " or ".join(f"{w}" for w in (low, low + self.heads) if w)
@@ -122,35 +124,45 @@ def label(field: str) -> str:
     return field.replace("_", " ")
 
 
+def _number(value: int) -> str:
+    """A whole number as it is read; one of more digits than anyone reads, by its size."""
+    return f"{value:,}" if abs(value) < 10**30 else f"{'-' if value < 0 else ''}2^{value.bit_length() - 1} or so"
+
+
+def _quoted(text: str) -> str:
+    """What was given, cut to what fits into a sentence."""
+    return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
 def parse_setting(setting: str) -> tuple[str, Any]:
     """`"layers=2"` as `("layers", 2)`. Raises ConfigError for an unknown name or a value of the wrong type."""
     name, sign, text = setting.partition("=")
     name, text = name.strip().replace("-", "_"), text.strip()
     if not sign:
-        raise ConfigError("set", f"{setting!r} is not a setting; write name=value, such as layers=2")
+        raise ConfigError("set", f"{_quoted(setting)} is not a setting; write name=value, such as layers=2")
     if name not in FIELD_TYPES:
         near = difflib.get_close_matches(name, FIELD_TYPES, n=1)
         hint = f"did you mean {near[0]}?" if near else f"the settings are {', '.join(FIELD_TYPES)}"
-        raise ConfigError("set", f"there is no setting {name!r}; {hint}")
+        raise ConfigError("set", f"there is no setting {_quoted(name)}; {hint}")
     kind = FIELD_TYPES[name]
     if kind is bool:
-        words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+        words = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
         if text.lower() not in words:
-            raise ConfigError(name, f"{label(name)} must be true or false, not {text!r}")
+            raise ConfigError(name, f"{label(name)} must be true or false, not {_quoted(text)}")
         return name, words[text.lower()]
     try:
         return name, kind(text)
     except ValueError:
         needed = {int: "a whole number", float: "a number"}[kind]
-        raise ConfigError(name, f"{label(name)} must be {needed}, not {text!r}") from None
+        raise ConfigError(name, f"{label(name)} must be {needed}, not {_quoted(text)}") from None
 
 
 def check_seed(value: object) -> int:
-    """A seed that every generator takes as it is. Raises ConfigError below 0, above 2^63 - 1 and for no whole number."""
+    """A seed that every generator takes as it is. Raises ConfigError unless it is a whole number in 0 .. 2^63 - 1."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ConfigError("seed", f"the seed must be a whole number, not {value!r}")
     if not 0 <= value <= LARGEST_SEED:
-        raise ConfigError("seed", f"seed {value} is out of range; it goes from 0 to 2^63 - 1")
+        raise ConfigError("seed", f"seed {_number(value)} is out of range; it goes from 0 to 2^63 - 1")
     return value
 
 
@@ -190,9 +202,7 @@ PRESETS: dict[str, Preset] = {
         Preset("gpt2-medium", "GPT-2 medium (355M)", replace(_GPT2, layers=24, heads=16, width=1024), False),
         Preset("gpt2-large", "GPT-2 large (774M)", replace(_GPT2, layers=36, heads=20, width=1280), False),
         Preset("gpt2-xl", "GPT-2 XL (1.6B)", replace(_GPT2, layers=48, heads=25, width=1600), False),
-        Preset(
-            "gpt3", "GPT-3 (175B)", replace(_GPT2, block_size=2048, layers=96, heads=96, width=12_288), False
-        ),
+        Preset("gpt3", "GPT-3 (175B)", replace(_GPT2, block_size=2048, layers=96, heads=96, width=12_288), False),
     )
 }
 
@@ -200,7 +210,7 @@ PRESETS: dict[str, Preset] = {
 def preset(name: str) -> Preset:
     """The preset of that name. Raises ConfigError that lists the names there are."""
     if name not in PRESETS:
-        raise ConfigError("preset", f"there is no preset {name!r}; choose {', '.join(PRESETS)}")
+        raise ConfigError("preset", f"there is no preset {_quoted(name)}; choose {', '.join(PRESETS)}")
     return PRESETS[name]
 
 

@@ -18,10 +18,10 @@ def text(path: str) -> str:
 @cache
 def alphabet() -> tuple[str, ...]:
     """The 65 characters of the notebooks' text, sorted as they sort them: id = place."""
-    return tuple(text("data/alphabet.txt"))
+    return tuple(text("data/alphabet.txt").replace("\r", ""))  # a checkout may have put in CR
 
 
 @cache
 def passage() -> str:
     """The built-in text: a passage in the manner of a play, within the 65 characters."""
-    return text("data/passage.txt")
+    return text("data/passage.txt").replace("\r", "")
