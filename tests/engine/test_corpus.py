@@ -52,7 +52,7 @@ def test_c01_the_locale_does_not_decide_the_encoding(saved):
         for mode, locale in ((0, "C"), (1, "C.UTF-8"))
     }
     assert answers == {ascii(read(path)).encode() + b"\n"}
-    assert read(path).alphabet == ("\n", "h", "l", "é", "\u201c", "\u201d", "\U0001f600")
+    assert read(path).alphabet == ("\n", " ", "h", "l", "é", "\u201c", "\u201d", "\U0001f600")
 
 
 def test_c02_a_windows_1252_file_is_refused_with_the_offset_and_encodings_to_choose(saved):
