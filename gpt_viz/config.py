@@ -78,7 +78,8 @@ class GPTConfig:
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)):
             raise ConfigError("dropout", f"dropout must be a number, not {self.dropout!r}")
         if not 0.0 <= self.dropout <= 1.0:  # also refuses nan
-            raise ConfigError("dropout", f"dropout {self.dropout} is out of range; it goes from 0 to 1")
+            shown = _number(self.dropout) if isinstance(self.dropout, int) else self.dropout
+            raise ConfigError("dropout", f"dropout {shown} is out of range; it goes from 0 to 1")
         for name in ("qkv_bias", "bias", "head_bias", "tied_head"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigError(name, f"{label(name)} must be true or false, not {getattr(self, name)!r}")
