@@ -170,7 +170,7 @@ def _draw_normal(module: nn.Module, std: float, tied: nn.Module | None = None, z
 def _materialise(module: nn.Module) -> None:
     """Give the module's own parameters memory, where they have none yet.
 
-    Not by `to_empty`: asked for the like of a tensor without numbers, torch imports sympy first, for a third of a second.
+    Not by `to_empty`, which takes a third of a second the first time: it makes torch import sympy.
     """
     for name, parameter in list(module.named_parameters(recurse=False)):
         if parameter.is_meta:
