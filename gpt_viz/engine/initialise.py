@@ -45,8 +45,7 @@ def build_steps(config: GPTConfig, seed: int, device: torch.device | str = "cpu"
     as it was at each yield, also when this generator is closed early. Raises ConfigError for a bad seed.
     """
     randomness = _Randomness(check_seed(seed))
-    with _Skeleton():
-        model = GPT(config)
+    model = skeleton(config)
     plan = _plan(model)
     moves = [] if torch.device(device).type == "cpu" else _leaves(model)
     total = len(plan) + len(moves)
@@ -62,6 +61,12 @@ def build_steps(config: GPTConfig, seed: int, device: torch.device | str = "cpu"
         yield done, total, place
     _tie(model)  # a move may have given the head a copy of its own
     return model.eval()
+
+
+def skeleton(config: GPTConfig) -> GPT:
+    """The modules of a model without any numbers in them: enough to count its parameters, for any size at no memory."""
+    with _Skeleton():
+        return GPT(config)
 
 
 def residual_std(config: GPTConfig) -> float:
