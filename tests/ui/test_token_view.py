@@ -198,7 +198,7 @@ def test_copy_puts_the_real_text_on_the_clipboard(view, qtbot):
 
 def test_given_and_sampled_tokens_and_the_chosen_one_are_painted_apart(view):
     view.start("████", list("████"))
-    view.append(list("████"))
+    view.append(list("██ █"))
     view.set_chosen(6)
     image = view.grab().toImage()
 
@@ -208,7 +208,7 @@ def test_given_and_sampled_tokens_and_the_chosen_one_are_painted_apart(view):
     assert colour(1) == theme.LIGHT.muted
     assert colour(5) == theme.LIGHT.text
     box = view.token_rect(6)
-    assert image.pixelColor(int(box.center().x()), int(box.top()) + 2).name().upper() == theme.LIGHT.accent
+    assert image.pixelColor(int(box.center().x()), int(box.top()) + 5).name().upper() == theme.LIGHT.accent
 
 
 def test_an_early_end_is_written_below_the_text_and_can_be_scrolled_to(view):
