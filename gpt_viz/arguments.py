@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import math
 import os
 import re
@@ -256,8 +255,3 @@ def window_parser() -> Parser:
     parser.add_argument("--reset-settings", action="store_true", help="forget layout, text and settings first")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {gpt_viz.__version__}")
     return parser
-
-
-def near(name: str, names: Iterable[str]) -> str:
-    """The one of the names that is most like it, or an empty text."""
-    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.3)), "")

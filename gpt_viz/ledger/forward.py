@@ -63,7 +63,7 @@ class Steps(Lazy[StepSpec]):
             "ln_f": (_BTC, norm, "ln_f", "LayerNorm"),
             "logits": (
                 ("B", "T", "V"),
-                linear("x", "Eᵀ" if config.tied_head else "Wv", "v", config.head_bias),
+                linear("x", "Eᵀ" if config.tied_head else "Wu", "u", config.head_bias),
                 "head",
                 "output head",
             ),

@@ -1,0 +1,274 @@
+"""What `params`, `shapes`, `sample` and `capture` do: options in, the text for stdout out. Knows no Qt.
+
+Torch is imported only where it is needed, so that what can be refused without it is refused at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpt_viz import archive, ledger, resources
+from gpt_viz.arguments import ModelChoice, UsageError, model_choice
+from gpt_viz.config import PRESETS
+from gpt_viz.protocol import Build, Drawn, Sample, TensorInfo
+from gpt_viz.tabular import aligned, tuple_text
+
+if TYPE_CHECKING:
+    from gpt_viz.engine.model import GPT
+
+# Beyond this the modules themselves take seconds to make, weights or not.
+MOST_TENSORS_COUNTED = 20_000
+# A length that no size of a preset has, so that T is seen to be the text's own.
+DEFAULT_TOKENS = 24
+
+
+class WorkError(Exception):
+    """The work could not be done; the message is one sentence."""
+
+
+def as_json(document: Any) -> str:
+    """One JSON document on one line."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+# --- params --------------------------------------------------------------------------------------------------------
+
+
+def params(args: argparse.Namespace) -> str:
+    """Where the parameters are: by formula, and counted in the real module. Raises WorkError where the two differ."""
+    choice = model_choice(args)
+    config = choice.config
+    formula_total = ledger.total(config)
+    census = _census(choice)
+    total = formula_total if census is None else sum(tensor.count for tensor in census)
+    if total != formula_total:
+        raise WorkError(f"the module holds {total:,} parameters, but the formulas say {formula_total:,}")
+    document: dict[str, Any] = {
+        "total": total,
+        "formula_total": formula_total,
+        "counted": census is not None,
+        "config": asdict(config),
+        "groups": [_slice(part, choice) for part in ledger.groups(config, "kind")],
+        "places": [_slice(part, choice) for part in ledger.groups(config, "place")],
+        "rows": [_row(row) for row in ledger.rows(config)],
+    }
+    if args.tensors:
+        document["tensors"] = [_tensor(tensor) for tensor in census or ledger.tensors(config)]
+    return as_json(document) if args.json else _params_text(choice, document)
+
+
+def _census(choice: ModelChoice) -> tuple[TensorInfo, ...] | None:
+    """The tensors of the real module, without their numbers; None where it has too many to be made for this."""
+    if len(ledger.tensors(choice.config)) > MOST_TENSORS_COUNTED:
+        return None
+    from gpt_viz.engine.census import census
+    from gpt_viz.engine.initialise import skeleton
+
+    return census(skeleton(choice.config))
+
+
+def _slice(part: ledger.Slice, choice: ModelChoice) -> dict[str, Any]:
+    shared = {"shared_with": ledger.SHARED} if part.name == "output head" and choice.config.tied_head else {}
+    return {"name": part.name, "count": part.count, "percent": part.percent} | shared
+
+
+def _row(row: ledger.Row) -> dict[str, Any]:
+    names = ("name", "shape", "formula", "numbers", "count", "percent")
+    return {name: getattr(row, name) for name in names} | ({"shared_with": row.shared_with} if row.shared_with else {})
+
+
+def _tensor(tensor: TensorInfo | ledger.TensorSpec) -> dict[str, Any]:
+    shared = {"shared_with": tensor.shared_with} if tensor.shared_with else {}
+    return {"name": tensor.name, "shape": list(tensor.shape), "count": tensor.count} | shared
+
+
+def _params_text(choice: ModelChoice, document: Mapping[str, Any]) -> str:
+    lines = [("name", "shape", "formula", "in numbers", "count", "%", "")]
+    lines += [
+        (row["name"], row["shape"], row["formula"], row["numbers"], f"{row['count']:,}", f"{row['percent']:.2f}",
+         _shared(row))
+        for row in document["rows"]
+    ]  # fmt: skip
+    lines.append(("total", "", "", "", f"{document['total']:,}", "100.00", ""))
+    parts = [f"{_title(choice)}: {document['total']:,} parameters\n", aligned(lines, right=(4, 5)) + "\n"]
+    if "tensors" in document:
+        tensors = [("tensor", "shape", "count", "")]
+        tensors += [
+            (each["name"], tuple_text(each["shape"]), f"{each['count']:,}", _shared(each))
+            for each in document["tensors"]
+        ]
+        parts.append(aligned(tensors, right=(2,)) + "\n")
+    if document["counted"]:
+        parts.append("The tensors of the module hold exactly as many.\n")
+    else:
+        parts.append("By formula alone: the module has too many tensors to be made for counting them.\n")
+    return "\n".join(parts)
+
+
+def _shared(entry: Mapping[str, Any]) -> str:
+    return f"shared with {entry['shared_with']}" if "shared_with" in entry else ""
+
+
+def _title(choice: ModelChoice) -> str:
+    return PRESETS[choice.preset_name].title if choice.preset_name else "a model of your own"
+
+
+# --- shapes --------------------------------------------------------------------------------------------------------
+
+
+def shapes(args: argparse.Namespace) -> str:
+    """One forward pass step by step. It really runs where the model fits into memory, else the formulas answer."""
+    choice = model_choice(args)
+    config = choice.config
+    ids = _encoded(choice, _default_text(choice) if args.text is None else args.text, "text")
+    seen, dropped = ids[-config.block_size :], max(len(ids) - config.block_size, 0)
+    steps = ledger.steps(config, loss=len(seen) > 1)
+    model, reason = _built_if_it_fits(choice)
+    if model is None:
+        found = [(step.name, step.shape(config, len(seen))) for step in steps]
+    else:
+        from gpt_viz.engine.trace import trace
+
+        found = [(step.name, step.shape) for step in trace(model, seen)]
+    expected = [(step.name, step.shape(config, len(seen))) for step in steps]
+    if found != expected:
+        odd = next(pair for pair in zip(found, expected, strict=False) if pair[0] != pair[1])
+        raise WorkError(f"the pass ran {odd[0]}, but the formulas say {odd[1]}")
+    document: dict[str, Any] = {
+        "ran": model is not None,
+        **({"reason": reason} if reason else {}),
+        "tokens": len(seen),
+        "dropped": dropped,
+        "config": asdict(config),
+        "steps": [
+            {
+                "name": step.name,
+                "symbols": list(step.symbols),
+                "shape": list(shape),
+                "formula": step.formula,
+                "module": step.module,
+            }
+            for step, (_, shape) in zip(steps, found, strict=True)
+        ],
+    }
+    return as_json(document) if args.json else _shapes_text(choice, document)
+
+
+def _shapes_text(choice: ModelChoice, document: Mapping[str, Any]) -> str:
+    tokens, dropped = document["tokens"], document["dropped"]
+    length = f"{tokens:,} token{'' if tokens == 1 else 's'}"
+    if dropped:
+        length += f" (the last of {tokens + dropped:,}: the block size)"
+    lines = [("step", "symbols", "shape", "formula", "module")]
+    lines += [
+        (step["name"], tuple_text(step["symbols"]), tuple_text(step["shape"]), step["formula"], step["module"])
+        for step in document["steps"]
+    ]
+    how = f"one pass over {length}" if document["ran"] else f"{length}, by formula: {document['reason']}"
+    return f"{_title(choice)}: {how}\n\n{aligned(lines)}\n"
+
+
+def _default_text(choice: ModelChoice) -> str:
+    tokens = min(DEFAULT_TOKENS, choice.config.block_size)
+    if choice.alphabet is None:
+        return " ".join(str(number % choice.config.vocabulary) for number in range(tokens))
+    return resources.passage()[:tokens]
+
+
+def _encoded(choice: ModelChoice, text: str, option: str) -> list[int]:
+    """The ids of the text. Raises UnknownCharacters, and UsageError where there is nothing to read."""
+    from gpt_viz.engine.tokenizer import tokenizer_for
+
+    ids = tokenizer_for(choice.alphabet, choice.config.vocabulary).encode(text)
+    if not ids:
+        least = "one character, such as a newline" if choice.alphabet else "one id, such as 0"
+        raise UsageError(f"the {option} is empty; give --{option} at least {least}")
+    return ids
+
+
+def _built(choice: ModelChoice) -> GPT:
+    """The model. Raises DeviceError and TooLarge."""
+    from gpt_viz.engine.devices import check_fits, resolve
+    from gpt_viz.engine.initialise import build
+
+    device = resolve(choice.device)
+    check_fits(choice.config, device)
+    return build(choice.config, choice.seed, device)
+
+
+def _built_if_it_fits(choice: ModelChoice) -> tuple[GPT | None, str]:
+    """The model, or None and why it is too large."""
+    from gpt_viz.engine.devices import TooLarge
+
+    try:
+        return _built(choice), ""
+    except TooLarge as error:
+        return None, str(error)
+
+
+# --- sample --------------------------------------------------------------------------------------------------------
+
+
+def sample(args: argparse.Namespace) -> str:
+    """Continue the prompt, by the same job that the window runs."""
+    choice = model_choice(args)
+    prompt_ids = _encoded(choice, args.prompt, "prompt")
+    from gpt_viz.engine.engine import Engine
+
+    engine = Engine()
+    build = Build(job=1, config=choice.config, seed=choice.seed, device=choice.device, alphabet=choice.alphabet)
+    for _ in engine.run(build):
+        pass
+    draw = Sample(
+        job=2,
+        text=args.prompt,
+        tokens=args.tokens,
+        temperature=args.temperature,
+        top_k=args.top_k,
+        top_p=args.top_p,
+        seed=args.seed,
+    )
+    drawn = [event for event in engine.run(draw) if isinstance(event, Drawn)]
+    text = args.prompt + _joint(choice, args.prompt) * bool(drawn) + _joint(choice).join(each.piece for each in drawn)
+    if not args.json:
+        return text
+    return as_json(
+        {
+            "text": text,
+            "ids": prompt_ids + [each.id for each in drawn],
+            "steps": [
+                {"token": each.piece, "id": each.id, "probability": each.probability, "rank": each.rank}
+                for each in drawn
+            ],
+            "tokens_per_second": drawn[-1].tokens_per_second if drawn else 0.0,
+        }
+    )
+
+
+def _joint(choice: ModelChoice, before: str = "") -> str:
+    """What stands between two tokens as text: nothing between characters, a space between ids."""
+    return " " if choice.alphabet is None and not before[-1:].isspace() else ""
+
+
+# --- capture -------------------------------------------------------------------------------------------------------
+
+
+def capture(args: argparse.Namespace) -> str:
+    """Write what the named places of one pass hold to an .npz file, whole or not at all."""
+    choice = model_choice(args)
+    out = Path(args.out)
+    archive.check_writable(out)
+    ids = _encoded(choice, args.text, "text")[-choice.config.block_size :]
+    from gpt_viz.engine import taps
+
+    taps.places(choice.config, args.taps, loss=len(ids) > 1)  # a glob that matches nothing is refused before building
+    arrays = taps.capture(_built(choice), ids, args.taps)
+    archive.write_arrays(out, arrays)
+    size = sum(array.nbytes for array in arrays.values())
+    plural = "" if len(arrays) == 1 else "s"
+    return f"{len(arrays):,} array{plural} of a pass over {len(ids):,} tokens, {size:,} bytes, written to {out}\n"
