@@ -1,0 +1,326 @@
+"""A distribution over a whole vocabulary as a scrolling list of bars. Knows no model and no text, only ids.
+
+Only the rows in sight are painted, so 50,257 tokens cost no more than 20. What the cuts took away is drawn as an
+outline of what it had before them; the drawn token is marked, and stays in sight at the edge of the list.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QToolTip, QWidget
+
+from gpt_viz.ui import theme
+from gpt_viz.ui.widgets.glyphs import is_invisible, visible
+from gpt_viz.ui.widgets.tint import mixed
+
+ORDERS = {"probability": "by probability", "id": "by id"}
+LEAST_WIDTH = 130  # px
+_SORTED = 512  # rows that are sorted at once
+_LONGEST = 8  # characters of a label
+_GAP = 8.0  # px between label, bar and number
+_KEYS = {
+    Qt.Key.Key_Up: QAbstractSlider.SliderAction.SliderSingleStepSub,
+    Qt.Key.Key_Down: QAbstractSlider.SliderAction.SliderSingleStepAdd,
+    Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
+    Qt.Key.Key_End: QAbstractSlider.SliderAction.SliderToMaximum,
+}
+
+Floats = NDArray[np.float32]
+_NOTHING = np.zeros(0, np.float32)
+
+
+def percent(probability: float) -> str:
+    """A probability as it is read: one decimal, more where there would be no figure left.
+
+    >>> percent(0.4123), percent(0.00002), percent(1.0), percent(0.0)
+    ('41.2 %', '0.002 %', '100 %', '0 %')
+    """
+    if probability in (0.0, 1.0):
+        return f"{probability * 100:.0f} %"
+    if probability >= 0.001:
+        return f"{probability * 100:.1f} %"
+    return f"{probability * 100:.1g} %" if probability >= 1e-6 else "≈ 0 %"
+
+
+def before_cuts(logits: Floats, temperature: float) -> NDArray[np.float64]:
+    """What each token had before the cuts: softmax of logits / temperature. logits (V,) -> (V,), sums to 1.
+
+    At temperature 0, where the likeliest takes all, the logits' own softmax: what the model holds likely.
+    """
+    scaled = logits.astype(np.float64)
+    scaled -= scaled.max()
+    if temperature > 0:
+        with np.errstate(over="ignore"):
+            scaled /= temperature
+    likely: NDArray[np.float64] = np.exp(scaled)
+    likely /= likely.sum()
+    return likely
+
+
+def likeliest(logits: Floats, count: int) -> NDArray[np.int64]:
+    """At least `count` ids, the likeliest first, of equals the lower id. Sorting all of 50,257 takes 10 ms."""
+    ids = np.arange(len(logits))
+    if count < len(logits):
+        least = np.partition(logits, -count)[-count]
+        ids = np.flatnonzero(logits >= least)
+    ranked: NDArray[np.int64] = ids[np.argsort(-logits[ids], kind="stable")]
+    return ranked
+
+
+class Bars(QAbstractScrollArea):
+    """One bar for each token of the vocabulary, `order`ed by probability or by id."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.order = "probability"
+        self._logits, self._kept = _NOTHING, _NOTHING
+        self._before: NDArray[np.float64] = np.zeros(0)
+        self._ranked: NDArray[np.int64] = np.zeros(0, np.int64)  # as far down as was asked for
+        self._drawn: int | None = None
+        self._piece: Callable[[int], str] = str
+        self._label_columns = 1
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setAutoFillBackground(False)
+        theme.theme.changed.connect(self._measure)
+        self._measure()
+
+    # -- what it shows --
+
+    def show_distribution(
+        self,
+        logits: Floats,
+        probabilities: Floats,
+        *,
+        drawn: int | None = None,
+        temperature: float = 1.0,
+        piece: Callable[[int], str] = str,
+    ) -> None:
+        """Show what may come next. logits (V,), probabilities (V,) after temperature and cuts, 0 where cut away.
+
+        `drawn` is the id to mark, `piece` gives an id's text.
+        """
+        self._logits, self._kept, self._drawn = logits, probabilities, drawn
+        self._before = before_cuts(logits, temperature)
+        self._ranked = np.zeros(0, np.int64)
+        if piece != self._piece:
+            self._piece, self._label_columns = piece, 1
+        self._fit()
+        self._range()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._logits = self._kept = _NOTHING
+        self._drawn = None
+        self._range()
+
+    def set_order(self, order: str) -> None:
+        """Sort the bars: one of ORDERS."""
+        if order != self.order:
+            self.order = order
+            self.verticalScrollBar().setValue(0)
+            self.viewport().update()
+
+    def __len__(self) -> int:
+        return len(self._logits)
+
+    def id_at_row(self, row: int) -> int:
+        """The token of a row, counted from the top of the whole list."""
+        if self.order == "id":
+            return row
+        if row >= len(self._ranked):
+            self._ranked = likeliest(self._logits, max(2 * row, _SORTED))
+        return int(self._ranked[row])
+
+    def row_of(self, id: int) -> int:
+        """The row that a token stands in."""
+        return self.rank(id) if self.order == "probability" else id
+
+    def is_cut(self, id: int) -> bool:
+        """Whether the cuts (or greed) have taken this token away."""
+        return not self._kept[id] > 0
+
+    def rank(self, id: int) -> int:
+        """How many tokens the model prefers to this one."""
+        own = self._logits[id]
+        return int((self._logits > own).sum()) + int((self._logits[:id] == own).sum())
+
+    def tip(self, id: int) -> str:
+        """All that is known of a token, as plain text."""
+        rank = self.rank(id)
+        place = "the likeliest" if rank == 0 else f"rank {rank:,} of {len(self):,}, counted from 0"
+        lines = [f"“{visible(self._piece(id))}”  id {id:,}", f"logit {self._logits[id]:.4g}", place]
+        if self.is_cut(id):
+            lines.append(f"cut away; before the cuts {percent(float(self._before[id]))}")
+        else:
+            lines.append(f"probability {percent(float(self._kept[id]))}")
+        return "\n".join(lines)
+
+    # -- where things stand --
+
+    def row_at(self, point: QPoint) -> int | None:
+        """The row under a point of the viewport; a pinned one first."""
+        pinned = self._pinned()
+        if pinned is not None and pinned[1].contains(point):
+            return pinned[0]
+        row = (point.y() + self.verticalScrollBar().value()) // self._pitch
+        return row if 0 <= row < len(self) else None
+
+    def _row_rect(self, row: int) -> QRectF:
+        top = row * self._pitch - self.verticalScrollBar().value()
+        return QRectF(0, top, self.viewport().width(), self._pitch)
+
+    def _pinned(self) -> tuple[int, QRectF] | None:
+        """The drawn token's row and where it is pinned, where it would be out of sight."""
+        if self._drawn is None or not len(self):
+            return None
+        row = self.row_of(self._drawn)
+        rect, height = self._row_rect(row), self.viewport().height()
+        if rect.top() < 0:
+            return row, rect.translated(0, -rect.top())
+        if rect.bottom() > height:
+            return row, rect.translated(0, height - rect.bottom())
+        return None
+
+    def sizeHint(self) -> QSize:
+        return QSize(220, 12 * self._pitch)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(LEAST_WIDTH, 3 * self._pitch)
+
+    def _measure(self) -> None:
+        self._label_font, self._number_font = theme.mono_font(), theme.ui_font(0.92)
+        self._cell = QFontMetricsF(self._label_font).horizontalAdvance("0")
+        bold = QFontMetricsF(_bold(self._number_font))
+        self._number_width = max(bold.horizontalAdvance("100.0 %"), bold.horizontalAdvance("0.0001 %"))
+        self._pitch = round(QFontMetricsF(self._label_font).height() * 1.4)
+        self._fit()
+        self._range()
+
+    def _fit(self) -> None:
+        """Let a label as long as the last id's, a short bar and a number stand side by side."""
+        last = len(visible(self._piece(len(self) - 1))) if len(self) else 1
+        self._label_columns = min(max(self._label_columns, last), _LONGEST)
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self)
+        label = self._label_columns * self._cell
+        self.setMinimumWidth(max(LEAST_WIDTH, round(label + self._number_width + 3.5 * _GAP + 16 + bar)))
+
+    def _range(self) -> None:
+        bar, height = self.verticalScrollBar(), self.viewport().height()
+        bar.setPageStep(height)
+        bar.setSingleStep(self._pitch)
+        bar.setRange(0, max(len(self) * self._pitch - height, 0))
+        self.viewport().update()
+
+    # -- painting --
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not len(self):
+            return
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        scrolled, height = self.verticalScrollBar().value(), self.viewport().height()
+        rows = range(scrolled // self._pitch, min((scrolled + height - 1) // self._pitch + 1, len(self)))
+        ids = [self.id_at_row(row) for row in rows]
+        longest = max((len(visible(self._piece(id))) for id in ids), default=1)
+        self._label_columns = min(max(self._label_columns, longest), _LONGEST)
+        scale = max(float(self._kept.max()), 1e-12)
+        for row, id in zip(rows, ids, strict=True):
+            self._paint_row(painter, self._row_rect(row), id, scale)
+        pinned = self._pinned()
+        if pinned is not None and self._drawn is not None:
+            rect, colours = pinned[1], theme.tokens()
+            painter.fillRect(rect, QColor(colours.card))
+            self._paint_row(painter, rect, self._drawn, scale)
+            painter.setPen(QPen(QColor(colours.muted), 1, Qt.PenStyle.DotLine))
+            edge = rect.top() if rect.top() > 0 else rect.bottom()
+            painter.drawLine(QPointF(0, edge), QPointF(rect.width(), edge))
+
+    def _paint_row(self, painter: QPainter, row: QRectF, id: int, scale: float) -> None:
+        colours, drawn, cut = theme.tokens(), id == self._drawn, self.is_cut(id)
+        head = colours.kinds["output head"]
+        if drawn:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.selected))
+            painter.drawRoundedRect(row.adjusted(0, 1, 0, -1), 4, 4)
+        piece = self._piece(id)
+        label = QRectF(_GAP / 2, row.top(), self._label_columns * self._cell, row.height())
+        painter.setFont(self._label_font if not drawn else _bold(self._label_font))
+        quiet = is_invisible(piece) or (cut and not drawn)
+        painter.setPen(QColor(colours.muted if quiet else colours.text))
+        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, _short(visible(piece), self._label_columns))
+        probability = float(self._before[id] if cut else self._kept[id])
+        room = max(row.width() - label.right() - self._number_width - 2.5 * _GAP, 8)
+        length = max(room * min(probability / scale, 1.0), 1.0)
+        bar = QRectF(label.right() + _GAP, row.center().y() - 5.5, length, 11)
+        number = QRectF(bar.right() + _GAP, row.top(), self._number_width + _GAP, row.height())
+        if cut:
+            painter.setPen(QPen(mixed(colours.muted, colours.card, 0.6), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            bar.adjust(0.5, 0.5, -0.5 if length > 2 else 0, -0.5)
+        else:
+            # On the contrast theme's strong selection the drawn bar needs an edge.
+            edge = QPen(QColor(colours.text), 1) if drawn and colours.name == "contrast" else QPen(Qt.PenStyle.NoPen)
+            painter.setPen(edge)
+            painter.setBrush(QColor(head) if drawn else mixed(head, colours.card, 0.6 if colours.dark else 0.45))
+        painter.drawRoundedRect(bar, min(2.5, length / 3), 2.5)
+        painter.setFont(self._number_font if not drawn else _bold(self._number_font))
+        painter.setPen(QColor(colours.text if drawn else colours.muted))
+        painter.drawText(number, Qt.AlignmentFlag.AlignVCenter, percent(probability))
+
+    # -- mouse and keys --
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._range()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            row = self.row_at(event.pos())
+            tip = "" if row is None else html.escape(self.tip(self.id_at_row(row))).replace("\n", "<br>")
+            QToolTip.showText(event.globalPos(), f"<qt>{tip}</qt>" if tip else "", self.viewport())
+            return True
+        return super().viewportEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        # The window's single-key shortcuts give way to the keys that scroll here.
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._uses(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._uses(event):
+            self.verticalScrollBar().triggerAction(_KEYS[Qt.Key(event.key())])
+        else:
+            event.ignore()
+
+    def _uses(self, event: QKeyEvent) -> bool:
+        return event.key() in _KEYS and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+
+
+def _bold(font: QFont) -> QFont:
+    heavier = QFont(font)
+    heavier.setWeight(QFont.Weight.Bold)
+    return heavier
+
+
+def _short(label: str, columns: int) -> str:
+    return label if len(label) <= columns else label[: columns - 1] + "…"
