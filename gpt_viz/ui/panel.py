@@ -42,6 +42,8 @@ class Header(QWidget):
 
     def __init__(self, title: str) -> None:
         super().__init__()
+        self.setProperty("card", "top")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.title = QLabel(title, objectName="panelTitle")
         self.sentence = Sentence()
         self.tools = QHBoxLayout()

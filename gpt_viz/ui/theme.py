@@ -6,10 +6,15 @@ contrast). All text colours are at least 4.5:1 against what they stand on, in ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import asdict, dataclass, field
+from functools import cache
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtWidgets import QApplication
+
+from gpt_viz import resources
 
 GRID = 8  # px; distances are multiples of it, or half
 
@@ -66,7 +71,7 @@ THEMES: dict[str, Tokens] = {tokens.name: tokens for tokens in (LIGHT, DARK, CON
 
 
 class _Theme(QObject):
-    """The theme that is on; `changed` when it is another."""
+    """The theme that is on; `changed` when it is another. `wanted` is what was chosen, `system` included."""
 
     changed = Signal()
 
@@ -74,12 +79,15 @@ class _Theme(QObject):
         super().__init__()
         self.tokens = LIGHT
         self.points = 10.0
+        self.wanted = "light"
 
     def use(self, name: str, points: float | None = None) -> None:
-        """Switch to the theme of that name, and to a base font size in points."""
-        self.tokens = THEMES[name]
-        self.points = points or self.points
-        self.changed.emit()
+        """Switch to the theme of that name (`system`: light or dark as the desktop is), and to a base font size."""
+        wanted = THEMES[resolved(name)]
+        before = (self.tokens, self.points)
+        self.tokens, self.points, self.wanted = wanted, points or self.points, name
+        if (self.tokens, self.points) != before:
+            self.changed.emit()
 
 
 theme = _Theme()
@@ -90,6 +98,74 @@ def tokens() -> Tokens:
     return theme.tokens
 
 
+def resolved(name: str) -> str:
+    """The name of a theme there is: `system` becomes what the desktop says, light where it says nothing."""
+    if name != "system":
+        return name
+    return "dark" if QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
+
+
+def apply(application: QApplication) -> None:
+    """Give the application the style, palette, font and sheet of the theme that is on."""
+    if application.style().name() != "fusion":
+        application.setStyle("Fusion")
+    application.setPalette(palette())
+    application.setFont(ui_font())
+    application.setStyleSheet(stylesheet())
+
+
+def palette() -> QPalette:
+    """The theme's colours as Qt's own roles, so that widgets without a rule of their own are right as well."""
+    t = tokens()
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: t.window, role.WindowText: t.text, role.Base: t.card, role.AlternateBase: t.field,
+        role.Text: t.text, role.PlaceholderText: t.muted, role.Button: t.card, role.ButtonText: t.text,
+        role.BrightText: t.bad, role.ToolTipBase: t.card, role.ToolTipText: t.text, role.Highlight: t.accent,
+        role.HighlightedText: t.on_accent, role.Link: t.accent_text, role.LinkVisited: t.accent_text,
+        role.Light: t.field, role.Midlight: t.field, role.Mid: t.line, role.Dark: t.line, role.Shadow: t.line,
+        role.Accent: t.accent,
+    }  # fmt: skip
+    made = QPalette()
+    for each, colour in colours.items():
+        made.setColor(each, QColor(colour))
+    for each in (role.WindowText, role.Text, role.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, each, QColor(t.muted))
+    made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(t.field))
+    made.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(t.muted))
+    return made
+
+
+def stylesheet() -> str:
+    """The window's style sheet with the theme's colours and sizes in it. Raises KeyError for an unknown placeholder."""
+    t = tokens()
+    # Where panels and window are of one colour, only an outline tells them apart.
+    values = {name: str(value) for name, value in asdict(t).items()} | {
+        "card_line": t.line if t.card == t.window else t.card,
+        "title_size": f"{theme.points * 1.15:.1f}",
+        "style": (resources.ROOT / "style").as_posix(),
+    }
+    return re.sub(r"\{([a-z_]+)\}", lambda found: values[found[1]], _sheet())
+
+
+@cache
+def _sheet() -> str:
+    return re.sub(r"/\*.*?\*/", "", resources.text("style/window.qss"), flags=re.DOTALL)
+
+
+def contrast(one: str, other: str) -> float:
+    """How well one colour can be read on the other: 1 (not at all) to 21, by the WCAG's formula."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@cache
 def _first_family(wanted: tuple[str, ...], fallback: QFontDatabase.SystemFont) -> str:
     families = set(QFontDatabase.families())
     return next((name for name in wanted if name in families), QFontDatabase.systemFont(fallback).family())

@@ -1,0 +1,139 @@
+"""Wires engine, worker and window, and ends them: the only place that knows all three.
+
+Nothing here imports Qt before it is known that a window can be opened, nor torch before the first paint. (On Windows
+torch must come before Qt: there the early window is given up.)
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gpt_viz import desktop, settings
+from gpt_viz.arguments import model_choice, model_given, window_parser
+from gpt_viz.protocol import Event
+from gpt_viz.runner import Runs
+from gpt_viz.settings import Settings
+from gpt_viz.worker import Worker
+
+if TYPE_CHECKING:
+    from gpt_viz.ui.builder import Choice
+    from gpt_viz.ui.window import MainWindow
+
+# pyqtgraph takes whatever binding it finds; a second one in the environment must not come in.
+os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
+
+STOP_S = 2.0
+SWITCH_S = 0.0005  # how long the worker may keep the interpreter while the window waits for it
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the command line and the last time together ask for."""
+
+    remembered: Settings
+    choice: Choice
+    panel: str
+    present: bool
+    remembers: bool = True
+
+
+def start(argv: list[str], *, remembers: bool = True) -> Start:
+    """Read the command line and the settings. Raises ValueError for what can't be; exits for what can't be parsed."""
+    from gpt_viz.ui.builder import Choice
+
+    args = window_parser().parse_args(argv)
+    chosen = model_choice(args)
+    if args.reset_settings:
+        settings.reset()
+    remembered = settings.load() if remembers else Settings(theme="light")
+    config, alphabet, seed, device = remembered.config, remembered.alphabet, remembered.seed, remembered.device
+    if model_given(args):
+        config, alphabet, seed, device = chosen.config, chosen.alphabet, chosen.seed, chosen.device
+    prompt = args.text
+    if prompt is None and alphabet == remembered.alphabet:
+        prompt = remembered.prompt
+    return Start(
+        remembered=replace(remembered, theme=args.theme or remembered.theme),
+        choice=Choice(config, alphabet, seed, device, prompt, args.file or ""),
+        panel=args.panel or "",
+        present=args.present,
+        remembers=remembers,
+    )
+
+
+def create_window(argv: list[str]) -> MainWindow:
+    """The window for this command line, not yet shown; the QApplication exists. Raises ValueError for what can't be."""
+    return make_window(start(argv))
+
+
+def make_window(started: Start, make_engine: Callable[[Callable[[Event], None]], Runs] | None = None) -> MainWindow:
+    """The window for a start; `make_engine` is called on the worker's thread, after the first paint."""
+    from gpt_viz.ui import faults, theme
+    from gpt_viz.ui.window import MainWindow, Opening
+
+    sys.setswitchinterval(SWITCH_S)
+    faults.keep_log(settings.log_file())
+    theme.theme.use(started.remembered.theme, started.remembered.points)
+    window = MainWindow(
+        Worker(make_engine or _make_engine),
+        started.remembered,
+        started.choice,
+        Opening(started.panel, started.present, started.remembers),
+    )
+    window.faults.install()
+    window.closed.connect(window.faults.remove)
+    return window
+
+
+def run(argv: list[str]) -> int:
+    """Open the window and stay until it is closed. Returns the exit code: 0, or 2 with one line on stderr."""
+    if sys.platform == "win32":
+        import torch  # noqa: F401 (its libraries must be loaded before Qt's)
+    try:
+        obstacle = desktop.obstacle()
+        if obstacle:
+            raise ValueError(obstacle)
+        started = start(argv)
+    except ValueError as error:
+        print(f"gpt-viz: {error}", file=sys.stderr)
+        return 2
+    from PySide6.QtWidgets import QApplication
+
+    application = QApplication(["gpt-viz"])
+    application.setApplicationName("gpt-viz")
+    application.setApplicationDisplayName("GPT Viz")
+    application.setDesktopFileName("gpt-viz")
+    window = make_window(started)
+    window.closed.connect(application.quit)
+    signal.signal(signal.SIGINT, lambda *_: window.close())
+    signal.signal(signal.SIGTERM, lambda *_: window.close())
+    window.show()
+    application.exec()
+    _end(window)
+    return 0
+
+
+def _end(window: MainWindow) -> None:
+    """Let the worker come to its next yield. A step of torch can't be interrupted: a long one ends with the process."""
+    if not window.worker.stop(STOP_S):
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        os._exit(0)
+    import shiboken6
+
+    # Before the application goes, and in this order; the interpreter's own order at its end is anyone's guess.
+    shiboken6.delete(window)
+
+
+def _make_engine(emit: Callable[[Event], None]) -> Runs:
+    from gpt_viz.engine.engine import make_engine
+
+    return make_engine(emit)

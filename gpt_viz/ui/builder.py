@@ -1,0 +1,301 @@
+"""From the form's Build to a model that stands, and from a text file to a text under study. Knows no panel.
+
+A text brings its own alphabet: where the model reads other characters, it is built again for them, and the prompt
+changes only when that has worked. Whatever fails leaves model, text and form as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal, SignalInstance
+
+from gpt_viz import resources
+from gpt_viz.config import PRESETS, GPTConfig
+from gpt_viz.protocol import (
+    Build,
+    Built,
+    Cancel,
+    Cancelled,
+    Command,
+    DeviceInfo,
+    EngineReady,
+    Event,
+    Failed,
+    Finished,
+    ModelInfo,
+    OpenText,
+    Progress,
+    TextOpened,
+)
+from gpt_viz.ui.study import Study
+from gpt_viz.ui.subject import Subject
+
+BEGINNING = 32  # characters of a text that become the prompt: enough for a pattern, few enough to be read on an axis
+
+
+class Form(Protocol):
+    """What is needed of the model form."""
+
+    build_requested: SignalInstance
+
+    def set_devices(self, devices: tuple[DeviceInfo, ...]) -> None:
+        """Offer these devices."""
+
+    def set_alphabet(self, alphabet: tuple[str, ...] | None) -> None:
+        """Let a model of as many characters read these."""
+
+    def alphabet(self) -> tuple[str, ...] | None:
+        """The alphabet for what the form holds now."""
+
+    def show_config(self, config: GPTConfig, seed: int, device: str) -> None:
+        """Hold this model."""
+
+    def show_failure(self, field: str, message: str) -> None:
+        """Say at the field what is wrong with it."""
+
+    def set_busy(self, busy: bool) -> None:
+        """Show that a build is under way, or over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model to begin with; `prompt` None is the beginning of the built-in text, `path` a text to open."""
+
+    config: GPTConfig
+    alphabet: tuple[str, ...] | None
+    seed: int
+    device: str
+    prompt: str | None = None
+    path: str = ""
+
+
+class Builder(QObject):
+    """Sends Build and OpenText and follows them. `said` carries a sentence, whether it is a mistake, and details;
+    `working` what is being worked on (empty: nothing), `advanced` done and total; `settled` when nothing is left to do.
+    """
+
+    said = Signal(str, bool, str)
+    working = Signal(str)
+    advanced = Signal(int, int)
+    settled = Signal()
+
+    def __init__(
+        self,
+        subject: Subject,
+        study: Study,
+        form: Form,
+        new_job: Callable[[], int],
+        send: Callable[[Command], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._subject, self._study, self._form = subject, study, form
+        self._new_job, self._send = new_job, send
+        self._choice: Choice | None = None
+        self._devices: tuple[DeviceInfo, ...] | None = None
+        self._build_job: int | None = None
+        self._text_job: int | None = None
+        self._opened: TextOpened | None = None  # a text that waits for a model that can read it
+        self._alphabet: tuple[str, ...] | None = None  # what the form was given, as long as nothing went wrong
+        self._jobs: set[int] = set()
+        self._excerpt = resources.passage()
+        self.text_name = ""
+        form.build_requested.connect(self.build)
+
+    def begin(self, choice: Choice) -> None:
+        """Show the first model in the form; it is built as soon as the engine is there."""
+        self._choice = choice
+        self._alphabet = choice.alphabet
+        self._form.set_alphabet(choice.alphabet)
+        self._form.show_config(choice.config, choice.seed, choice.device)
+        prompt = choice.prompt
+        if prompt is None:
+            prompt = prompt_for(choice.alphabet, choice.config, self._excerpt)
+        self._study.set_prompt(prompt)
+
+    def build(self, config: GPTConfig, seed: int, device: str) -> None:
+        """Build what the form holds."""
+        self._opened = None
+        self._start_build(config, seed, device)
+
+    def owns(self, event: Event) -> bool:
+        """Whether the event belongs to a build or to an opened text, and is followed here."""
+        return event.job in self._jobs
+
+    def choose_preset(self, name: str) -> None:
+        """Show a preset in the form and build it, if it can be."""
+        chosen = PRESETS[name]
+        seed, device = self._seed_and_device()
+        if chosen.characters:
+            self._form.set_alphabet(resources.alphabet())
+        self._form.show_config(chosen.config, seed, device)
+        if not self._subject.obstacle:
+            self.build(chosen.config, seed, device)
+
+    def open_text(self, path: str) -> None:
+        """Read a text file; its beginning becomes the text under study."""
+        self._text_job = self._job()
+        self.working.emit("reading the text")
+        self._send(OpenText(job=self._text_job, path=path))
+
+    def cancel(self) -> None:
+        """End what is under way."""
+        for job in (self._build_job, self._text_job):
+            if job is not None:
+                self._send(Cancel(job=self._new_job(), target=job))
+
+    def handle(self, event: Event) -> None:
+        """Follow what the engine answers."""
+        if isinstance(event, EngineReady):
+            self._engine_is_there(event)
+        elif event.job == self._build_job:
+            self._handle_build(event)
+        elif event.job == self._text_job:
+            self._handle_text(event)
+
+    # -- the first model --
+
+    def _engine_is_there(self, event: EngineReady) -> None:
+        self._devices = event.devices
+        self._form.set_devices(event.devices)
+        if self._choice is None:
+            return
+        device = self._choice.device
+        if not usable(device, event.devices):
+            self.said.emit(f"The device {device} can't be used here; the model is on cpu.", False, "")
+            self._choice = replace(self._choice, device="cpu")
+        self._form.show_config(self._choice.config, self._choice.seed, self._choice.device)
+        if self._choice.path:
+            self.open_text(self._choice.path)
+        else:
+            self._build_first()
+
+    def _build_first(self) -> None:
+        assert self._choice is not None
+        if self._subject.obstacle:
+            self.settled.emit()  # it is only examined; the form says why it is not built
+        else:
+            self._start_build(self._choice.config, self._choice.seed, self._choice.device)
+
+    # -- a build --
+
+    def _start_build(self, config: GPTConfig, seed: int, device: str) -> None:
+        self._build_job = self._job()
+        self._form.set_busy(True)
+        self.working.emit("building the model")
+        alphabet = self._form.alphabet()
+        self._send(Build(job=self._build_job, config=config, seed=seed, device=device, alphabet=alphabet))
+
+    def _handle_build(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self.advanced.emit(event.done, event.total)
+        elif isinstance(event, Built):
+            self._stands(event.model)
+        elif isinstance(event, (Finished, Cancelled, Failed)):
+            self._build_job = None
+            self._form.set_busy(False)
+            self.working.emit("")
+            if not isinstance(event, Finished):
+                self._not_built(event)
+            self.settled.emit()
+
+    def _stands(self, model: ModelInfo) -> None:
+        if self._opened is not None:
+            self._excerpt, self.text_name = self._opened.excerpt, self._opened.name
+        before = self._subject.built
+        same = self._opened is None and (before is None or before.alphabet == model.alphabet)
+        self._opened = None
+        self._alphabet = model.alphabet or self._alphabet
+        self._subject.set_built(model)
+        self._form.show_config(model.config, model.seed, model.device)
+        # What the model before has sampled goes with it, also where the prompt stays.
+        # The prompt stays wherever the ids mean the same, also one with a mistake in it: it is the user's.
+        prompt = self._study.prompt if same else prompt_for(model.alphabet, model.config, self._excerpt)
+        self._study.set_prompt(prompt)
+
+    def _not_built(self, event: Event) -> None:
+        self._form.set_alphabet(self._alphabet)
+        if self._opened is not None:
+            self._opened = None
+            if self._subject.built is not None:
+                built = self._subject.built
+                self._form.show_config(built.config, built.seed, built.device)
+        if isinstance(event, Failed):
+            if event.expected:
+                self._form.show_failure(event.field, event.message)
+            self.said.emit(f"Not built: {event.message}", True, "" if event.expected else event.details)
+        else:
+            self.said.emit("Building was cancelled; everything is as it was.", False, "")
+
+    # -- a text --
+
+    def _handle_text(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self.advanced.emit(event.done, event.total)
+        elif isinstance(event, TextOpened):
+            self._text_job = None
+            self.working.emit("")
+            self._take(event)
+        elif isinstance(event, (Finished, Cancelled, Failed)):
+            self._text_job = None
+            self.working.emit("")
+            if isinstance(event, Failed):
+                self.said.emit(event.message, True, "" if event.expected else event.details)
+            if self._subject.built is None and self._build_job is None and self._choice is not None:
+                self._build_first()  # the text given at the start can't be read: the built-in one will do
+
+    def _take(self, text: TextOpened) -> None:
+        config, alphabet = self._current()
+        if alphabet is not None and set(text.alphabet) <= set(alphabet) and self._subject.built is not None:
+            self._excerpt, self.text_name = text.excerpt, text.name
+            self._study.set_prompt(prompt_for(alphabet, config, text.excerpt))
+            return
+        seed, device = self._seed_and_device()
+        if alphabet is None or not set(text.alphabet) <= set(alphabet):
+            alphabet = text.alphabet
+            config = replace(config, vocabulary=len(alphabet))
+        self._opened = text
+        self._form.set_alphabet(alphabet)
+        self._form.show_config(config, seed, device)
+        self._start_build(config, seed, device)
+
+    def _job(self) -> int:
+        job = self._new_job()
+        self._jobs.add(job)
+        return job
+
+    def _current(self) -> tuple[GPTConfig, tuple[str, ...] | None]:
+        if self._subject.built is not None:
+            return self._subject.built.config, self._subject.built.alphabet
+        assert self._choice is not None
+        return self._choice.config, self._choice.alphabet
+
+    def _seed_and_device(self) -> tuple[int, str]:
+        if self._subject.built is not None:
+            return self._subject.built.seed, self._subject.built.device
+        return (self._choice.seed, self._choice.device) if self._choice else (1337, "auto")
+
+
+def usable(device: str, devices: tuple[DeviceInfo, ...]) -> bool:
+    """Whether a device of that name is here and can be used; `cuda` stands for any of that kind."""
+    names = {each.name for each in devices if each.usable}
+    return device == "auto" or device in names or device in {name.partition(":")[0] for name in names}
+
+
+def prompt_for(alphabet: tuple[str, ...] | None, config: GPTConfig, excerpt: str) -> str:
+    """A text to begin with for a model: the beginning of the excerpt, as far as the model reads its characters.
+
+    A model without an alphabet reads ids separated by spaces: 0 1 2 3 and so on.
+
+    >>> prompt_for(None, GPTConfig(vocabulary=5), "")
+    '0 1 2 3 4'
+    """
+    length = min(BEGINNING, config.block_size)
+    if alphabet is None:
+        return " ".join(str(id) for id in range(min(length, config.vocabulary)))
+    known = set(alphabet)
+    readable = "".join(character for character in excerpt if character in known)
+    return readable[:length] or "".join(alphabet[:length])

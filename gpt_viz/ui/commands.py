@@ -1,0 +1,93 @@
+"""What can be done in the window, once as commands and once as its menu. Knows no panel beyond the names of its methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QMenu
+
+from gpt_viz.settings import THEMES, Settings
+from gpt_viz.ui.theme import theme
+
+if TYPE_CHECKING:
+    from gpt_viz.ui.window import MainWindow
+
+THEME_TITLES = {"system": "As the desktop", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
+
+
+def add_commands(window: MainWindow) -> None:
+    """Give the window every command that does not depend on which panels there are."""
+    add = window.actions_.add
+    add("build", "Build the model", lambda: _click(window, "model.build"), "Ctrl+B")
+    add("sample", "Sample, or stop", window.sample, "Ctrl+Return", also="Ctrl+Enter")
+    add("step", "Sample one token", lambda: window.call("sampling", "step"), single=".")
+    add("back", "Take one sampled token back", lambda: window.call("sampling", "back"), single="Backspace")
+    add("play", "Play the steps, or pause", lambda: window.call("shapes", "toggle_play"), single="Space")
+    add("previous", "Previous step", lambda: window.call("shapes", "previous_step"), single="Page Up, ←")
+    add("next", "Next step", lambda: window.call("shapes", "next_step"), single="Page Down, →")
+    add("first", "First step", lambda: window.call("shapes", "first_step"), single="Home")
+    add("last", "Last step", lambda: window.call("shapes", "last_step"), single="End")
+    add("open", "Open a text …", lambda: _open(window), "Ctrl+O")
+    present = add("present", "Present: panels and text, larger", lambda: window.present(present.isChecked()), "F5")
+    present.setCheckable(True)
+    add("leave", "Back from a large panel or a presentation", window.leave, single="Esc")
+    add("arrange", "Default layout", window.desk.arrange)
+    group = QActionGroup(window)
+    for name in THEMES:
+        each = add(f"theme.{name}", f"Theme: {THEME_TITLES[name].lower()}", lambda name=name: window.use_theme(name))
+        each.setCheckable(True)
+        group.addAction(each)
+    window.actions_[f"theme.{theme.wanted}"].setChecked(True)
+    add("larger", "Larger letters", lambda: window.scale_letters(1), "Ctrl++", also="Ctrl+=")
+    add("smaller", "Smaller letters", lambda: window.scale_letters(-1), "Ctrl+-")
+    add("normal", "Letters as before", lambda: window.use_theme(theme.wanted, Settings().points), "Ctrl+0")
+    add("palette", "All commands …", window.show_all_commands, "Ctrl+Shift+P")
+    add("help", "Help", window.show_help, "F1")
+    add("reset", "Reset settings", window.forget_settings)
+    add("quit", "Quit", window.close, "Ctrl+Q")
+
+
+def menu(window: MainWindow) -> QMenu:
+    """The window's menu. The panels in it are looked up when it opens."""
+    actions = window.actions_
+    made = QMenu(window)
+    made.addAction(actions["open"])
+    made.addSeparator()
+    panels = made.addMenu("Panels")
+    panels.aboutToShow.connect(lambda: _list_panels(window, panels))
+    themes = made.addMenu("Theme")
+    for name in THEMES:
+        themes.addAction(actions[f"theme.{name}"])
+    letters = made.addMenu("Letters")
+    for name in ("larger", "smaller", "normal"):
+        letters.addAction(actions[name])
+    made.addAction(actions["present"])
+    made.addSeparator()
+    for name in ("palette", "help"):
+        made.addAction(actions[name])
+    made.addSeparator()
+    made.addAction(actions["reset"])
+    made.addAction(actions["quit"])
+    return made
+
+
+def _list_panels(window: MainWindow, into: QMenu) -> None:
+    into.clear()
+    into.addAction(window.desk.form_dock.toggleViewAction())
+    for name in window.panels:
+        into.addAction(window.desk.dock(name).toggleViewAction())
+    into.addSeparator()
+    into.addAction(window.actions_["arrange"])
+
+
+def _click(window: MainWindow, name: str) -> None:
+    button = window.form.findChild(QAbstractButton, name)
+    if button is not None and button.isEnabled():
+        button.click()
+
+
+def _open(window: MainWindow) -> None:
+    path, _ = QFileDialog.getOpenFileName(window, "Open a text", "", "Texts (*.txt *.md);;All files (*)")
+    if path:
+        window.builder.open_text(path)

@@ -1,0 +1,174 @@
+"""Decides when the text is run through the model again, and for whom. Knows no panel by name.
+
+One inspection is under way at a time; when it returns, the newest state is asked for, whatever happened meanwhile.
+Attention is computed only while a panel that needs it can be seen; the trace always, since the window itself shows
+the loss.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from gpt_viz.config import GPTConfig
+from gpt_viz.protocol import (
+    Attended,
+    Built,
+    Cancelled,
+    Command,
+    Event,
+    Failed,
+    Finished,
+    Inspect,
+    ModelInfo,
+    TextRefused,
+    Traced,
+)
+from gpt_viz.ui.panel import Panel
+from gpt_viz.ui.selection import SelectionModel
+from gpt_viz.ui.study import Study
+from gpt_viz.ui.subject import Subject
+
+# While sampling makes the text longer, it is looked at this often; typing is followed letter by letter.
+SAMPLING_INTERVAL_S = 0.1
+# Up to here the engine sends every head's pattern whole, so that the chosen head makes no difference.
+WHOLE_TOKENS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an inspection would answer for: two that are equal would give the same answer."""
+
+    model: int
+    text: str
+    continuation: tuple[int, ...]
+    attention: bool
+    head: tuple[int, int] | None
+
+    def answered_by(self, other: Wanted | None) -> bool:
+        """Whether the answer to `other` tells all that this one asks for."""
+        return other is not None and (
+            self == other or (not self.attention and self == replace(other, attention=False, head=None))
+        )
+
+
+class Conductor(QObject):
+    """Watches model, text, selection and what can be seen. `settled` is emitted when there is nothing to ask for."""
+
+    settled = Signal()
+
+    def __init__(
+        self,
+        subject: Subject,
+        study: Study,
+        selection: SelectionModel,
+        new_job: Callable[[], int],
+        send: Callable[[Command], None],
+        clock: Callable[[], float] = time.monotonic,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._subject, self._study, self._selection = subject, study, selection
+        self._new_job, self._send, self._clock = new_job, send, clock
+        self._panels: list[Panel] = []
+        self._model: ModelInfo | None = None
+        self._models = 0
+        self._job: int | None = None
+        self._asked: Wanted | None = None
+        self._asked_at = float("-inf")
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.consider)
+        subject.changed.connect(self.consider)
+        study.changed.connect(self.consider)
+        selection.changed.connect(self.consider)
+
+    @property
+    def busy(self) -> bool:
+        """Whether an inspection is under way."""
+        return self._job is not None
+
+    def add(self, panel: Panel) -> None:
+        """Compute what this panel needs while it can be seen."""
+        self._panels.append(panel)
+        panel.shown.connect(self.consider)
+
+    def accepts(self, event: Event) -> bool:
+        """Whether the event is current: not an answer for a model or a text that has been left behind."""
+        return not isinstance(event, (Traced, Attended, TextRefused)) or event.job == self._job
+
+    def handle(self, event: Event) -> None:
+        """Follow what the engine answers."""
+        if isinstance(event, Built):
+            self._job = self._asked = None  # what is still under way was begun with the model before
+            self._selection.fit(event.model.config, event.model.config.block_size)
+            self.consider()
+        elif event.job != self._job:
+            return
+        elif isinstance(event, (Traced, Attended)):
+            self._study.saw(event.tokens)
+            if self._subject.built is not None:
+                self._selection.fit(self._subject.built.config, len(event.tokens.ids))
+        elif isinstance(event, TextRefused):
+            self._study.refuse(event)
+        elif isinstance(event, (Finished, Cancelled, Failed)):
+            self._job = None
+            self.consider()
+            if self._job is None and not self._timer.isActive():
+                self.settled.emit()
+
+    def consider(self, *_: object) -> None:
+        """Ask for another inspection if the state is another than at the last one and none is under way."""
+        if self._subject.built is not self._model:
+            self._model = self._subject.built
+            self._models += 1
+        wanted = self._wanted()
+        if self._job is not None or wanted is None or wanted.answered_by(self._asked):
+            return
+        early = SAMPLING_INTERVAL_S - (self._clock() - self._asked_at)
+        if early > 0 and self._extends(wanted):
+            if not self._timer.isActive():
+                self._timer.start(int(early * 1000) + 1)
+            return
+        self._timer.stop()
+        self._ask(wanted)
+
+    def _ask(self, wanted: Wanted) -> None:
+        self._asked, self._asked_at, self._job = wanted, self._clock(), self._new_job()
+        self._send(
+            Inspect(
+                job=self._job,
+                text=wanted.text,
+                continuation=wanted.continuation,
+                trace=True,
+                attention=wanted.attention,
+                head=(self._selection.value.layer, self._selection.value.head),
+            )
+        )
+
+    def _wanted(self) -> Wanted | None:
+        if self._model is None or self._subject.weights is None:
+            return None
+        needs = frozenset().union(*(panel.needs for panel in self._panels if panel.isVisible()))
+        attention = "attention" in needs and self._model.config.layers > 0
+        long = attention and self._long(self._model.config)
+        value = self._selection.value
+        return Wanted(
+            model=self._models,
+            text=self._study.prompt,
+            continuation=self._study.continuation,
+            attention=attention,
+            head=(value.layer, value.head) if long else None,
+        )
+
+    def _long(self, config: GPTConfig) -> bool:
+        """Whether the pass may have more tokens than are shown whole; a guess that errs on the side of asking."""
+        return min(config.block_size, len(self._study.prompt) + len(self._study.draws)) > WHOLE_TOKENS
+
+    def _extends(self, wanted: Wanted) -> bool:
+        """Whether this is the last text with more sampled after it."""
+        return self._asked is not None and bool(wanted.continuation) and replace(
+            wanted, continuation=self._asked.continuation
+        ) == self._asked

@@ -1,0 +1,171 @@
+"""Where the panels lie: docks in a grid, beside the model's form; one of them can fill it all. Knows no panel by name."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTabWidget, QWidget
+
+from gpt_viz.ui.panel import Header, Panel
+
+LAYOUT_VERSION = 1
+FORM_WIDTH = 232
+GAP = 8
+UPPER_SHARE = 0.53
+
+
+class Scroller(QScrollArea):
+    """What does not fit is reached by scrolling; keys are left to the window."""
+
+    def __init__(self, inner: QWidget) -> None:
+        super().__init__()
+        self.setWidget(inner)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The arrows are for the steps, not for this."""
+        event.ignore()
+
+
+class Desk(QMainWindow):
+    """A window within the window that only has docks. `filled` carries the name that fills it, or ""; `pressed` a key
+    that nothing on a floating dock had a use for.
+    """
+
+    filled = Signal(str)
+    pressed = Signal(object)
+
+    def __init__(self, form: QWidget) -> None:
+        super().__init__(None, Qt.WindowType.Widget)
+        self.setObjectName("desk")
+        self.setDockNestingEnabled(True)
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.setContentsMargins(GAP, GAP, GAP, GAP)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self._docks: dict[str, QDockWidget] = {}
+        self._before: QByteArray | None = None
+        self._full = ""
+        self._presenting = False
+        header = Header("Model")
+        header.setContentsMargins(0, 0, 0, 0)
+        self.form_dock = self._dock("model", "Model", header, form)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
+
+    # -- putting up --
+
+    def add(self, panel: Panel) -> None:
+        """Give the panel a dock of its own; `arrange` puts it in its place."""
+        dock = self._dock(panel.name, panel.title, panel.header, panel)
+        self._docks[panel.name] = dock
+        dock.hide()
+
+    def arrange(self) -> None:
+        """The default layout: the form at the left, beside it two by two, the rest behind them as tabs."""
+        self.fill("")
+        docks = list(self._docks.values())
+        for dock in (self.form_dock, *docks):
+            dock.setFloating(False)
+            self.removeDockWidget(dock)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
+        for place, dock in enumerate(docks):
+            if place == 0:
+                self.splitDockWidget(self.form_dock, dock, Qt.Orientation.Horizontal)
+            elif place == 1:
+                self.splitDockWidget(docks[0], dock, Qt.Orientation.Horizontal)
+            elif place < 4:
+                self.splitDockWidget(docks[place - 2], dock, Qt.Orientation.Vertical)
+            else:
+                self.tabifyDockWidget(docks[place % 4], dock)
+        for dock in (self.form_dock, *docks):
+            dock.show()
+        for dock in docks[:4]:
+            dock.raise_()
+        self._share_out(docks)
+
+    def _share_out(self, docks: list[QDockWidget]) -> None:
+        width, height = max(self.width() - FORM_WIDTH - 4 * GAP, 100), max(self.height() - 3 * GAP, 100)
+        self.resizeDocks(
+            [self.form_dock, *docks[:2]], [FORM_WIDTH, width // 2, width // 2][: 1 + len(docks[:2])],
+            Qt.Orientation.Horizontal,
+        )  # fmt: skip
+        upper = int(height * UPPER_SHARE)
+        for top, bottom in zip(docks[:2], docks[2:4], strict=False):
+            self.resizeDocks([top, bottom], [upper, height - upper], Qt.Orientation.Vertical)
+
+    def _dock(self, name: str, title: str, header: QWidget, inner: QWidget) -> QDockWidget:
+        dock = QDockWidget(title, self, objectName=f"dock.{name}")
+        dock.setAccessibleName(title)
+        dock.setTitleBarWidget(header)
+        scroller = Scroller(inner)
+        scroller.setProperty("card", "bottom")
+        scroller.setMinimumSize(160, 110)
+        dock.setWidget(scroller)
+        dock.installEventFilter(self)
+        header.installEventFilter(self)
+        return dock
+
+    # -- one fills all --
+
+    @property
+    def full(self) -> str:
+        """The name of the panel that fills the window, or ""."""
+        return self._full
+
+    def fill(self, name: str) -> None:
+        """Let the panel of that name have all the room; "" puts everything back where it was."""
+        if name == self._full or (name and name not in self._docks):
+            return
+        if self._before is None:
+            self._before = self.saveState(LAYOUT_VERSION)
+        self._full = name
+        if name:
+            self._docks[name].setFloating(False)
+            for each, dock in self._all():
+                dock.setVisible(each == name)
+        else:
+            self.restoreState(self._before, LAYOUT_VERSION)
+            self._before = None
+            self.form_dock.setVisible(self.form_dock.isVisible() and not self._presenting)
+        self.filled.emit(name)
+
+    def present(self, on: bool) -> None:
+        """Leave the form out, or bring it back."""
+        self._presenting = on
+        self.form_dock.setVisible(not on and not self._full)
+
+    def close_panel(self, name: str) -> None:
+        """Take the panel from the desk; the menu brings it back."""
+        self.fill("")
+        self._docks[name].hide()
+
+    def dock(self, name: str) -> QDockWidget:
+        """The dock of that panel."""
+        return self._docks[name]
+
+    def _all(self) -> list[tuple[str, QDockWidget]]:
+        return [("model", self.form_dock), *self._docks.items()]
+
+    # -- remembering --
+
+    def layout_state(self) -> bytes:
+        """The layout, as it is when no panel fills the window."""
+        state = self._before if self._before is not None else self.saveState(LAYOUT_VERSION)
+        return bytes(state.data())
+
+    def restore_layout(self, state: bytes) -> bool:
+        """Lay everything as it was; False, and nothing changed, where that can't be done."""
+        return bool(state) and self.restoreState(QByteArray(state), LAYOUT_VERSION)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A double click on a title fills the window with its panel; keys of a floating dock reach the window."""
+        if event.type() == QEvent.Type.MouseButtonDblClick and isinstance(watched, Header):
+            for name, dock in self._docks.items():
+                if dock.titleBarWidget() is watched:
+                    self.fill("" if self._full == name else name)
+                    return True
+        elif event.type() == QEvent.Type.KeyPress and isinstance(watched, QDockWidget) and watched.isFloating():
+            self.pressed.emit(event)
+            return event.isAccepted()
+        return False

@@ -1,0 +1,77 @@
+"""The window's strip: one sentence at a time, which stops nobody. Knows nothing of what it is about."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton
+
+from gpt_viz.ui import icons
+from gpt_viz.ui.theme import theme, tokens
+
+NOTE_MS = 8_000
+LONGEST = 600  # characters that are shown; the details have them all
+
+
+class Strip(QFrame):
+    """A note goes by itself; a mistake stays until it is closed or the next thing is said. `closed` after either."""
+
+    closed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(objectName="strip")
+        self.setAccessibleName("Message")
+        self._details = ""
+        self._said = ""
+        self._label = QLabel(objectName="strip.message", wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._copy = QPushButton("Copy details", objectName="strip.copy", accessibleName="Copy details")
+        self._copy.clicked.connect(self._copy_details)
+        self._close = QToolButton(objectName="strip.close", accessibleName="Close the message")
+        self._close.setIconSize(QSize(icons.SIDE, icons.SIDE))
+        self._close.clicked.connect(self.dismiss)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 6, 8, 6)
+        row.setSpacing(8)
+        row.addWidget(self._label, 1)
+        row.addWidget(self._copy)
+        row.addWidget(self._close)
+        self._timer = QTimer(self, singleShot=True, interval=NOTE_MS)
+        self._timer.timeout.connect(self.dismiss)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self.hide()
+
+    def say(self, sentence: str, *, mistake: bool = False, details: str = "", count: int = 1) -> None:
+        """Show this sentence instead of what was there; `count` above 1 says how often it happened."""
+        self._said, self._details = sentence, details
+        shown = sentence if len(sentence) <= LONGEST else sentence[:LONGEST] + " …"
+        self._label.setText(shown if count == 1 else f"{shown}  ×{count:,}")
+        self._copy.setVisible(bool(details))
+        if bool(self.property("mistake")) != mistake:
+            self.setProperty("mistake", mistake)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        if mistake:
+            self._timer.stop()
+        else:
+            self._timer.start()
+        self.show()
+
+    def text(self) -> str:
+        """What is shown, or "" while nothing is."""
+        return self._label.text() if not self.isHidden() else ""
+
+    def dismiss(self) -> None:
+        """Take the message away."""
+        self._timer.stop()
+        if not self.isHidden():
+            self.hide()
+            self.closed.emit()
+
+    def _copy_details(self) -> None:
+        QGuiApplication.clipboard().setText(f"{self._said}\n\n{self._details}")
+
+    def _restyle(self) -> None:
+        self._close.setIcon(icons.icon("close", tokens().muted))

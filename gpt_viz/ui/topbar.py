@@ -1,0 +1,118 @@
+"""The window's first row: the name, the model, the text under study with its loss, and what is done most."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
+
+from gpt_viz.config import PRESETS
+from gpt_viz.protocol import Tokens
+from gpt_viz.ui import icons
+from gpt_viz.ui.statusbar import READABLE_MS
+from gpt_viz.ui.theme import theme, tokens
+from gpt_viz.ui.widgets.prompt import PromptEdit
+
+
+class TopBar(QWidget):
+    """`preset_chosen` carries a preset's name. The buttons show the actions that they are given."""
+
+    preset_chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__(objectName="topbar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.name = QLabel("GPT Viz", objectName="name")
+        self.preset = QToolButton(objectName="text.preset", accessibleName="Choose a model")
+        self.preset.setProperty("outlined", True)
+        self.preset.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.preset)
+        self._presets = QActionGroup(self)
+        for preset in PRESETS.values():
+            action = menu.addAction(preset.title)
+            action.setCheckable(True)
+            action.setData(preset.name)
+            self._presets.addAction(action)
+        self._presets.triggered.connect(lambda action: self.preset_chosen.emit(action.data()))
+        self.preset.setMenu(menu)
+        self.prompt = PromptEdit()
+        self.prompt.setObjectName("text.prompt")
+        self.loss = QLabel(objectName="text.loss", accessibleName="Loss of the text", textFormat=Qt.TextFormat.PlainText)
+        self.loss.setProperty("muted", True)
+        self.sample = QPushButton("Sample", objectName="text.sample", accessibleName="Sample")
+        self.sample.setProperty("accent", True)
+        self.present = QPushButton("Present", objectName="text.present", accessibleName="Present", checkable=True)
+        self.menu = QToolButton(objectName="text.menu", accessibleName="Menu", toolTip="Menu")
+        self.menu.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu.setIconSize(QSize(icons.SIDE, icons.SIDE))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 7, 12, 7)
+        row.setSpacing(12)
+        for widget in (self.name, self.preset):
+            row.addWidget(widget)
+        row.addWidget(self.prompt, 1)
+        for widget in (self.loss, self.sample, self.present, self.menu):
+            row.addWidget(widget)
+        self._loss = ""
+        self._later = QTimer(self, singleShot=True, interval=READABLE_MS)
+        self._later.timeout.connect(lambda: self.loss.setText(self._loss))
+        self._sampling = False
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def act(self, sample: QAction, present: QAction) -> None:
+        """Have the buttons do these, and say their keys."""
+        for button, action in ((self.sample, sample), (self.present, present)):
+            button.clicked.connect(action.trigger)
+            button.setToolTip(action.toolTip())
+            button.setEnabled(action.isEnabled())
+            action.enabledChanged.connect(button.setEnabled)
+
+    def show_preset(self, name: str, title: str) -> None:
+        """Which model stands or is examined: a preset's title, or what it is instead."""
+        self.preset.setText(title)
+        self.preset.setToolTip("")
+        for action in self._presets.actions():
+            action.setChecked(action.data() == name)
+
+    def show_loss(self, loss: float | None, tokens: Tokens | None) -> None:
+        """The loss of the text, in nats per token; None where there is none."""
+        self._loss = "" if loss is None else f"loss {loss:.3f}"
+        count = len(tokens.ids) - 1 if tokens else 0
+        self.loss.setToolTip(f"Mean over the text's own {count:,} next tokens, in nats" if self._loss else "")
+        if not self._later.isActive():
+            self.loss.setText(self._loss)
+            self._later.start()
+
+    def show_sampling(self, running: bool) -> None:
+        """Whether the button starts or stops."""
+        if running != self._sampling:
+            self._sampling = running
+            self.sample.setText("Stop" if running else "Sample")
+            self._restyle()
+
+    def quiet(self, on: bool) -> None:
+        """In a presentation only the text and what is done with it stay."""
+        for widget in (self.name, self.preset, self.menu):
+            widget.setVisible(not on)
+
+    def _restyle(self) -> None:
+        self.menu.setIcon(icons.icon("menu", tokens().muted))
+        self.sample.setIcon(icons.icon("stop" if self._sampling else "play", tokens().on_accent))
+        self.sample.setIconSize(QSize(12, 12))
+
+
+def character_position(text: str, token: int | None, *, characters: bool) -> int | None:
+    """Where the token of that number begins in the text; None where it is not in it.
+
+    A model of characters has one token each; one of ids a token for each word between spaces.
+    """
+    if token is None or token < 0:
+        return None
+    if characters:
+        return token if token < len(text) else None
+    words = [found.start() for found in islice(re.finditer(r"\S+", text), token, token + 1)]
+    return words[0] if words else None
