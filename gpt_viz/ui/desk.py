@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTa
 from gpt_viz.ui.panel import Header, Panel
 
 LAYOUT_VERSION = 1
-FORM_WIDTH = 232
+FORM_WIDTH = 256
 GAP = 8
 UPPER_SHARE = 0.53
 
@@ -48,16 +48,16 @@ class Desk(QMainWindow):
         self._before: QByteArray | None = None
         self._full = ""
         self._presenting = False
-        header = Header("Model")
-        header.setContentsMargins(0, 0, 0, 0)
-        self.form_dock = self._dock("model", "Model", header, form)
+        self.form_dock = self._dock("model", "Model", Header("Model"), form)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
 
     # -- putting up --
 
     def add(self, panel: Panel) -> None:
         """Give the panel a dock of its own; `arrange` puts it in its place."""
-        dock = self._dock(panel.name, panel.title, panel.header, panel)
+        scroller = Scroller(panel)
+        scroller.setMinimumSize(160, 110)
+        dock = self._dock(panel.name, panel.title, panel.header, scroller)
         self._docks[panel.name] = dock
         dock.hide()
 
@@ -98,10 +98,9 @@ class Desk(QMainWindow):
         dock = QDockWidget(title, self, objectName=f"dock.{name}")
         dock.setAccessibleName(title)
         dock.setTitleBarWidget(header)
-        scroller = Scroller(inner)
-        scroller.setProperty("card", "bottom")
-        scroller.setMinimumSize(160, 110)
-        dock.setWidget(scroller)
+        inner.setProperty("card", "bottom")
+        inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        dock.setWidget(inner)
         dock.installEventFilter(self)
         header.installEventFilter(self)
         return dock

@@ -119,7 +119,7 @@ def palette() -> QPalette:
     t = tokens()
     role = QPalette.ColorRole
     colours = {
-        role.Window: t.window, role.WindowText: t.text, role.Base: t.card, role.AlternateBase: t.field,
+        role.Window: t.card, role.WindowText: t.text, role.Base: t.card, role.AlternateBase: t.field,
         role.Text: t.text, role.PlaceholderText: t.muted, role.Button: t.card, role.ButtonText: t.text,
         role.BrightText: t.bad, role.ToolTipBase: t.card, role.ToolTipText: t.text, role.Highlight: t.accent,
         role.HighlightedText: t.on_accent, role.Link: t.accent_text, role.LinkVisited: t.accent_text,
