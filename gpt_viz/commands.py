@@ -9,6 +9,7 @@ import argparse
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,16 +130,14 @@ def shapes(args: argparse.Namespace) -> str:
     seen, dropped = ids[-config.block_size :], max(len(ids) - config.block_size, 0)
     steps = ledger.steps(config, loss=len(seen) > 1)
     model, reason = _built_if_it_fits(choice)
-    if model is None:
-        found = [(step.name, step.shape(config, len(seen))) for step in steps]
-    else:
+    expected = [(step.name, step.shape(config, len(seen))) for step in steps]
+    if model is not None:
         from gpt_viz.engine.trace import trace
 
         found = [(step.name, step.shape) for step in trace(model, seen)]
-    expected = [(step.name, step.shape(config, len(seen))) for step in steps]
-    if found != expected:
-        odd = next(pair for pair in zip(found, expected, strict=False) if pair[0] != pair[1])
-        raise WorkError(f"the pass ran {odd[0]}, but the formulas say {odd[1]}")
+        if found != expected:
+            ran, said = next(pair for pair in zip_longest(found, expected) if pair[0] != pair[1])
+            raise WorkError(f"the pass ran {_step(ran)}, but the formulas say {_step(said)}")
     document: dict[str, Any] = {
         "ran": model is not None,
         **({"reason": reason} if reason else {}),
@@ -153,10 +152,14 @@ def shapes(args: argparse.Namespace) -> str:
                 "formula": step.formula,
                 "module": step.module,
             }
-            for step, (_, shape) in zip(steps, found, strict=True)
+            for step, (_, shape) in zip(steps, expected, strict=True)
         ],
     }
     return as_json(document) if args.json else _shapes_text(choice, document)
+
+
+def _step(pair: tuple[str, tuple[int, ...]] | None) -> str:
+    return "nothing more" if pair is None else f"{pair[0]} {tuple_text(pair[1])}"
 
 
 def _shapes_text(choice: ModelChoice, document: Mapping[str, Any]) -> str:
