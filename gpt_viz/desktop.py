@@ -90,7 +90,8 @@ def explained(error: ImportError) -> str:
         return lacking({found[1], *absent})
     if isinstance(error, ModuleNotFoundError):
         return f"Qt for Python is not installed ({error}): python -m pip install PySide6-Essentials"
-    return f"Qt can't be loaded: {' '.join(str(error).split())}; reinstall it: python -m pip install --force-reinstall PySide6-Essentials"
+    why = " ".join(str(error).split())
+    return f"Qt can't be loaded: {why}; reinstall it: python -m pip install --force-reinstall PySide6-Essentials"
 
 
 def x11_missing(plugin: Path | None, load: Load) -> str:

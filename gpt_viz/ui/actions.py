@@ -50,7 +50,8 @@ class Actions(QObject):
         self, name: str, title: str, act: Callable[[], object], keys: str = "", *, single: str = "", also: str = ""
     ) -> QAction:
         """A command. `keys` acts everywhere, as does `also`; `single` names keys of SINGLE for those who read it."""
-        action = QAction(title, self, objectName=f"action.{name}")
+        action = QAction(title, self)
+        action.setObjectName(f"action.{name}")
         action.triggered.connect(lambda _=False: act())
         if keys:
             action.setShortcuts([QKeySequence(each) for each in (keys, also) if each])

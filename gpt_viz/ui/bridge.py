@@ -6,14 +6,21 @@ Knows no panel and no event by name. What one listener or panel does wrong stops
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from gpt_viz.protocol import Event
 from gpt_viz.ui.panel import Panel
-from gpt_viz.worker import Mailbox
 
 FRAME_MS = 16
+
+
+class Mail(Protocol):
+    """What is needed of a mailbox."""
+
+    def drain(self) -> list[Event]:
+        """All that waits, oldest first; nothing waits afterwards."""
 
 
 class Bridge(QObject):
@@ -26,7 +33,7 @@ class Bridge(QObject):
 
     def __init__(
         self,
-        mailbox: Mailbox,
+        mailbox: Mail,
         report: Callable[[BaseException], None],
         accepts: Callable[[Event], bool] = lambda event: True,
         parent: QObject | None = None,

@@ -1,7 +1,8 @@
-"""What can be done in the window, once as commands and once as its menu. Knows no panel beyond the names of its methods."""
+"""What can be done in the window, as commands and as its menu. Knows no panel beyond the names of its methods."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QActionGroup
@@ -35,7 +36,7 @@ def add_commands(window: MainWindow) -> None:
     add("arrange", "Default layout", window.desk.arrange)
     group = QActionGroup(window)
     for name in THEMES:
-        each = add(f"theme.{name}", f"Theme: {THEME_TITLES[name].lower()}", lambda name=name: window.use_theme(name))
+        each = add(f"theme.{name}", f"Theme: {THEME_TITLES[name].lower()}", partial(window.use_theme, name))
         each.setCheckable(True)
         group.addAction(each)
     window.actions_[f"theme.{theme.wanted}"].setChecked(True)

@@ -169,6 +169,8 @@ class Conductor(QObject):
 
     def _extends(self, wanted: Wanted) -> bool:
         """Whether this is the last text with more sampled after it."""
-        return self._asked is not None and bool(wanted.continuation) and replace(
-            wanted, continuation=self._asked.continuation
-        ) == self._asked
+        return (
+            self._asked is not None
+            and bool(wanted.continuation)
+            and replace(wanted, continuation=self._asked.continuation) == self._asked
+        )

@@ -35,7 +35,11 @@ def write(widget: QWidget, prefix: str, values: Mapping[str, Value]) -> list[str
 
 
 def _inputs(widget: QWidget, prefix: str) -> Iterable[QWidget]:
-    return [each for each in widget.findChildren(QWidget) if isinstance(each, KINDS) and each.objectName().startswith(prefix)]
+    return [
+        each
+        for each in widget.findChildren(QWidget)
+        if isinstance(each, KINDS) and each.objectName().startswith(prefix)
+    ]
 
 
 def _value(each: QWidget) -> Value:

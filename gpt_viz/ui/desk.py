@@ -1,4 +1,4 @@
-"""Where the panels lie: docks in a grid, beside the model's form; one of them can fill it all. Knows no panel by name."""
+"""Where the panels lie: docks in a grid beside the form; one of them can fill it all. Knows no panel by name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTabWidget, QWidget
 
 from gpt_viz.ui.panel import Header, Panel
+from gpt_viz.ui.widgets.manners import named
 
 LAYOUT_VERSION = 1
 FORM_WIDTH = 256
@@ -95,8 +96,7 @@ class Desk(QMainWindow):
             self.resizeDocks([top, bottom], [upper, height - upper], Qt.Orientation.Vertical)
 
     def _dock(self, name: str, title: str, header: QWidget, inner: QWidget) -> QDockWidget:
-        dock = QDockWidget(title, self, objectName=f"dock.{name}")
-        dock.setAccessibleName(title)
+        dock = named(QDockWidget(title, self), f"dock.{name}", title)
         dock.setTitleBarWidget(header)
         inner.setProperty("card", "bottom")
         inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -128,6 +128,10 @@ class Desk(QMainWindow):
             self._before = None
             self.form_dock.setVisible(self.form_dock.isVisible() and not self._presenting)
         self.filled.emit(name)
+
+    def toggle(self, name: str) -> None:
+        """Let the panel fill the window, or go back if it does."""
+        self.fill("" if self._full == name else name)
 
     def present(self, on: bool) -> None:
         """Leave the form out, or bring it back."""
@@ -162,7 +166,7 @@ class Desk(QMainWindow):
         if event.type() == QEvent.Type.MouseButtonDblClick and isinstance(watched, Header):
             for name, dock in self._docks.items():
                 if dock.titleBarWidget() is watched:
-                    self.fill("" if self._full == name else name)
+                    self.toggle(name)
                     return True
         elif event.type() == QEvent.Type.KeyPress and isinstance(watched, QDockWidget) and watched.isFloating():
             self.pressed.emit(event)

@@ -35,7 +35,7 @@ class Fault:
 
 
 def keep_log(path: Path) -> None:
-    """Send the program's log to the rotating file at `path`, and no longer elsewhere; where that can't be, to nowhere."""
+    """Send the program's log to the rotating file at `path` alone; where that can't be, to nowhere."""
     logging.raiseExceptions = False  # a log that can't be written must not write to stderr instead
     handler: logging.Handler
     root = logging.getLogger("gpt_viz")
@@ -99,7 +99,9 @@ class Faults(QObject):
         where = traceback.extract_tb(error.__traceback__)[-1:]
         place = f"{where[0].filename}:{where[0].lineno}" if where else ""
         said = str(error).strip().splitlines()
-        self._note(f"{type(error).__name__}: {said[0] if said else 'no message'}", details, type(error).__name__ + place)
+        self._note(
+            f"{type(error).__name__}: {said[0] if said else 'no message'}", details, type(error).__name__ + place
+        )
 
     def _note(self, message: str, details: str, kind: str) -> None:
         with self._lock:
@@ -113,9 +115,7 @@ class Faults(QObject):
             log.error("%s (%d times)", message, count)
         self._noted.emit(Fault(message, details, count))
 
-    def _exception(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None = None
-    ) -> None:
+    def _exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None = None) -> None:
         if isinstance(error, KeyboardInterrupt):
             QApplication.closeAllWindows()
         else:

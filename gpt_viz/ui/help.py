@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from gpt_viz import resources
 from gpt_viz.ui.palette import keys_of
+from gpt_viz.ui.widgets.manners import named
 
 WELCOME = """# GPT Viz
 
@@ -30,12 +31,12 @@ class Help(QWidget):
     """A window of its own beside the program's, so that both can be seen."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Window, objectName="help")
+        super().__init__(parent, Qt.WindowType.Window)
+        named(self, "help", "Help")
         self.setWindowTitle("GPT Viz: help")
-        self.setAccessibleName("Help")
         self._titles: dict[str, str] = {}
         self._keys = ""
-        self.browser = QTextBrowser(objectName="help.page", accessibleName="Help page", openLinks=False)
+        self.browser = named(QTextBrowser(openLinks=False), "help.page", "Help page")
         self.browser.document().setDocumentMargin(16)
         self.browser.anchorClicked.connect(self._follow)
         column = QVBoxLayout(self)
@@ -47,7 +48,9 @@ class Help(QWidget):
         """The panels there are, by name, and the commands."""
         self._titles = {name: title for name, title in titles.items() if page(name)}
         rows = [(keys_of(action), action.text()) for action in actions if keys_of(action)]
-        self._keys = "\n".join(["| key | what it does |", "| --- | --- |", *(f"| {key} | {what} |" for key, what in rows)])
+        self._keys = "\n".join(
+            ["| key | what it does |", "| --- | --- |", *(f"| {key} | {what} |" for key, what in rows)]
+        )
 
     def open(self, name: str = "") -> None:
         """Show the page of that panel, or the first page."""

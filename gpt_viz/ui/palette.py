@@ -8,6 +8,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from gpt_viz.ui.widgets.manners import named
+
 WIDTH, HEIGHT = 460, 420
 
 
@@ -15,11 +17,12 @@ class Palette(QFrame):
     """Pops up over the window; Return does the chosen command, Esc does none."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup, objectName="palette")
-        self.setAccessibleName("All commands")
-        self.field = QLineEdit(objectName="palette.field", accessibleName="Search the commands")
+        super().__init__(parent, Qt.WindowType.Popup)
+        named(self, "palette", "All commands")
+        self._window = parent
+        self.field = named(QLineEdit(), "palette.field", "Search the commands")
         self.field.setPlaceholderText("what do you want to do?")
-        self.list = QListWidget(objectName="palette.list", accessibleName="Commands")
+        self.list = named(QListWidget(), "palette.list", "Commands")
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column = QVBoxLayout(self)
@@ -37,8 +40,7 @@ class Palette(QFrame):
         self._actions = [action for action in actions if action.isVisible()]
         self.field.clear()
         self._narrow("")
-        window = self.parentWidget()
-        size = window.size()
+        window, size = self._window, self._window.size()
         self.resize(min(WIDTH, size.width() - 32), min(HEIGHT, size.height() - 64))
         self.move(window.mapToGlobal(QPoint((size.width() - self.width()) // 2, 48)))
         self.show()
@@ -80,10 +82,9 @@ class Palette(QFrame):
         self.list.setCurrentRow(0)
 
     def _do(self) -> None:
-        item = self.list.currentItem()
-        if item is None:
+        if self.list.currentRow() < 0:
             return
-        action: QAction = item.data(Qt.ItemDataRole.UserRole)
+        action: QAction = self.list.currentItem().data(Qt.ItemDataRole.UserRole)
         self.hide()
         action.trigger()
 

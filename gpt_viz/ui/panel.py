@@ -44,7 +44,8 @@ class Header(QWidget):
         super().__init__()
         self.setProperty("card", "top")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.title = QLabel(title, objectName="panelTitle")
+        self.title = QLabel(title)
+        self.title.setObjectName("panelTitle")
         self.sentence = Sentence()
         self.tools = QHBoxLayout()
         self.tools.setSpacing(4)
@@ -54,13 +55,19 @@ class Header(QWidget):
         row.addWidget(self.title)
         row.addWidget(self.sentence, 1)
         row.addLayout(self.tools)
+        self._row = row
+
+    def add_menu(self, menu: QWidget) -> None:
+        """Put the panel's small menu at the end of the row."""
+        self._row.addWidget(menu)
 
 
 class Sentence(QLabel):
     """One line of plain text that is elided, never cut, with the whole of it as tool tip."""
 
     def __init__(self) -> None:
-        super().__init__(objectName="panelSentence")
+        super().__init__()
+        self.setObjectName("panelSentence")
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._whole = ""
@@ -76,7 +83,7 @@ class Sentence(QLabel):
         """The sentence, not elided."""
         return self._whole
 
-    def resizeEvent(self, event: object) -> None:  # noqa: N802 (Qt's name)
+    def resizeEvent(self, event: object) -> None:
         self._elide()
 
     def _elide(self) -> None:
@@ -113,7 +120,8 @@ class Panel(QWidget):
         self.setAccessibleName(self.title)
         self.header = Header(self.title)
         self.body = QWidget()
-        self._empty = QLabel(objectName="panelEmpty", alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self._empty = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
+        self._empty.setObjectName("panelEmpty")
         self._empty.setTextFormat(Qt.TextFormat.PlainText)
         self._pages = QStackedLayout()
         self._pages.addWidget(self.body)
@@ -157,7 +165,7 @@ class Panel(QWidget):
         """Why there is nothing to see, or ""."""
         return self._empty.text() if self._pages.currentWidget() is self._empty else ""
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.mark()
         self.shown.emit()

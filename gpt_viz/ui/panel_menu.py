@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton
 from gpt_viz.ui import icons
 from gpt_viz.ui.panel import Panel
 from gpt_viz.ui.theme import theme, tokens
+from gpt_viz.ui.widgets.manners import named
 
 KINDS = {"png": "PNG", "svg": "SVG", "csv": "CSV"}
 
@@ -27,7 +29,8 @@ class PanelMenu(QToolButton):
         help: Callable[[], None] | None,
         tell: Callable[[str, bool], None],
     ) -> None:
-        super().__init__(objectName=f"{panel.name}.menu", accessibleName=f"Menu of {panel.title}")
+        super().__init__()
+        named(self, f"{panel.name}.menu", f"Menu of {panel.title}")
         self._panel, self._tell = panel, tell
         self.setToolTip("Copy, export, help")
         self.setIconSize(QSize(icons.SIDE, icons.SIDE))
@@ -40,7 +43,7 @@ class PanelMenu(QToolButton):
         menu.addAction("Copy as table", self.copy_table)
         menu.addSeparator()
         for kind, title in KINDS.items():
-            menu.addAction(f"Save as {title} …", lambda _=False, kind=kind: self._ask(kind))
+            menu.addAction(f"Save as {title} …", partial(self._ask, kind))
         if help is not None:
             menu.addSeparator()
             menu.addAction("What is this?", help)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QSizePolicy, QStatusBar
 
+from gpt_viz.ui.widgets.manners import named
+
 HINT = "F1 help · F5 present · Ctrl+Shift+P all commands"
 READABLE_MS = 250  # a number that a person reads changes at most four times a second
 UNNOTICED_MS = 200  # work that is done sooner shows no progress
@@ -20,15 +22,14 @@ class StatusBar(QStatusBar):
         self.setSizeGripEnabled(False)
         self._facts: dict[str, str] = {}
         self._said = ""
-        self.message = QLabel(objectName="status.message", textFormat=Qt.TextFormat.PlainText)
-        self.message.setAccessibleName("Status")
+        self.message = named(QLabel(textFormat=Qt.TextFormat.PlainText), "status.message", "Status")
         self.message.setContentsMargins(8, 0, 8, 0)
         self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._progress = QProgressBar(objectName="status.progress", accessibleName="Progress", textVisible=False)
+        self._progress = named(QProgressBar(textVisible=False), "status.progress", "Progress")
         self._progress.setFixedWidth(160)
-        self._cancel = QPushButton("Cancel", objectName="status.cancel", accessibleName="Cancel")
+        self._cancel = named(QPushButton("Cancel"), "status.cancel", "Cancel")
         self._cancel.clicked.connect(self.cancelled)
-        self._hint = QLabel(HINT, objectName="status.hint", textFormat=Qt.TextFormat.PlainText)
+        self._hint = named(QLabel(HINT), "status.hint", "Keys")
         self._hint.setContentsMargins(8, 0, 8, 0)
         self.addWidget(self.message, 1)
         for widget in (self._progress, self._cancel, self._hint):

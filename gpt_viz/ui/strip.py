@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from gpt_viz.ui import icons
 from gpt_viz.ui.theme import theme, tokens
+from gpt_viz.ui.widgets.manners import named, set_property
 
 NOTE_MS = 8_000
 LONGEST = 600  # characters that are shown; the details have them all
@@ -19,16 +20,16 @@ class Strip(QFrame):
     closed = Signal()
 
     def __init__(self) -> None:
-        super().__init__(objectName="strip")
-        self.setAccessibleName("Message")
+        super().__init__()
+        named(self, "strip", "Message")
         self._details = ""
         self._said = ""
-        self._label = QLabel(objectName="strip.message", wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self._label = named(QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText), "strip.message", "Message")
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._copy = QPushButton("Copy details", objectName="strip.copy", accessibleName="Copy details")
+        self._copy = named(QPushButton("Copy details"), "strip.copy", "Copy details")
         self._copy.clicked.connect(self._copy_details)
-        self._close = QToolButton(objectName="strip.close", accessibleName="Close the message")
+        self._close = named(QToolButton(), "strip.close", "Close the message")
         self._close.setIconSize(QSize(icons.SIDE, icons.SIDE))
         self._close.clicked.connect(self.dismiss)
         row = QHBoxLayout(self)
@@ -49,10 +50,7 @@ class Strip(QFrame):
         shown = sentence if len(sentence) <= LONGEST else sentence[:LONGEST] + " …"
         self._label.setText(shown if count == 1 else f"{shown}  ×{count:,}")
         self._copy.setVisible(bool(details))
-        if bool(self.property("mistake")) != mistake:
-            self.setProperty("mistake", mistake)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        set_property(self, "mistake", mistake)
         if mistake:
             self._timer.stop()
         else:

@@ -6,15 +6,13 @@ contrast). All text colours are at least 4.5:1 against what they stand on, in ea
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from functools import cache
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import QApplication
-
-from gpt_viz import resources
 
 GRID = 8  # px; distances are multiples of it, or half
 
@@ -49,7 +47,7 @@ class Tokens:
     masked: str  # a masked cell: what attention is not allowed to see
     bad: str  # a mistake, as text
     dark: bool
-    kinds: dict[str, str] = field(default_factory=lambda: dict(KINDS))
+    kinds: dict[str, str] = dataclasses.field(default_factory=lambda: dict(KINDS))
 
 
 LIGHT = Tokens(
@@ -103,54 +101,6 @@ def resolved(name: str) -> str:
     if name != "system":
         return name
     return "dark" if QApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
-
-
-def apply(application: QApplication) -> None:
-    """Give the application the style, palette, font and sheet of the theme that is on."""
-    if application.style().name() != "fusion":
-        application.setStyle("Fusion")
-    application.setPalette(palette())
-    application.setFont(ui_font())
-    application.setStyleSheet(stylesheet())
-
-
-def palette() -> QPalette:
-    """The theme's colours as Qt's own roles, so that widgets without a rule of their own are right as well."""
-    t = tokens()
-    role = QPalette.ColorRole
-    colours = {
-        role.Window: t.card, role.WindowText: t.text, role.Base: t.card, role.AlternateBase: t.field,
-        role.Text: t.text, role.PlaceholderText: t.muted, role.Button: t.card, role.ButtonText: t.text,
-        role.BrightText: t.bad, role.ToolTipBase: t.card, role.ToolTipText: t.text, role.Highlight: t.accent,
-        role.HighlightedText: t.on_accent, role.Link: t.accent_text, role.LinkVisited: t.accent_text,
-        role.Light: t.field, role.Midlight: t.field, role.Mid: t.line, role.Dark: t.line, role.Shadow: t.line,
-        role.Accent: t.accent,
-    }  # fmt: skip
-    made = QPalette()
-    for each, colour in colours.items():
-        made.setColor(each, QColor(colour))
-    for each in (role.WindowText, role.Text, role.ButtonText):
-        made.setColor(QPalette.ColorGroup.Disabled, each, QColor(t.muted))
-    made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(t.field))
-    made.setColor(QPalette.ColorGroup.Disabled, role.HighlightedText, QColor(t.muted))
-    return made
-
-
-def stylesheet() -> str:
-    """The window's style sheet with the theme's colours and sizes in it. Raises KeyError for an unknown placeholder."""
-    t = tokens()
-    # Where panels and window are of one colour, only an outline tells them apart.
-    values = {name: str(value) for name, value in asdict(t).items()} | {
-        "card_line": t.line if t.card == t.window else t.card,
-        "title_size": f"{theme.points * 1.15:.1f}",
-        "style": (resources.ROOT / "style").as_posix(),
-    }
-    return re.sub(r"\{([a-z_]+)\}", lambda found: values[found[1]], _sheet())
-
-
-@cache
-def _sheet() -> str:
-    return re.sub(r"/\*.*?\*/", "", resources.text("style/window.qss"), flags=re.DOTALL)
 
 
 def contrast(one: str, other: str) -> float:

@@ -14,6 +14,7 @@ from gpt_viz.protocol import Tokens
 from gpt_viz.ui import icons
 from gpt_viz.ui.statusbar import READABLE_MS
 from gpt_viz.ui.theme import theme, tokens
+from gpt_viz.ui.widgets.manners import named
 from gpt_viz.ui.widgets.prompt import PromptEdit
 
 
@@ -23,11 +24,12 @@ class TopBar(QWidget):
     preset_chosen = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__(objectName="topbar")
+        super().__init__()
+        self.setObjectName("topbar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.name = QLabel("GPT Viz", objectName="name")
-        self.preset = QToolButton(objectName="text.preset", accessibleName="Choose a model")
-        self.preset.setProperty("outlined", True)
+        self.name = named(QLabel("GPT Viz"), "name", "GPT Viz")
+        self.preset = named(QToolButton(), "text.preset", "Choose a model")
+        self.preset.setProperty("outlined", "true")
         self.preset.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.preset)
         self._presets = QActionGroup(self)
@@ -40,22 +42,24 @@ class TopBar(QWidget):
         self.preset.setMenu(menu)
         self.prompt = PromptEdit()
         self.prompt.setObjectName("text.prompt")
-        self.loss = QLabel(objectName="text.loss", accessibleName="Loss of the text", textFormat=Qt.TextFormat.PlainText)
-        self.loss.setProperty("muted", True)
-        self.sample = QPushButton("Sample", objectName="text.sample", accessibleName="Sample")
-        self.sample.setProperty("accent", True)
-        self.present = QPushButton("Present", objectName="text.present", accessibleName="Present", checkable=True)
-        self.menu = QToolButton(objectName="text.menu", accessibleName="Menu", toolTip="Menu")
+        self.loss = named(QLabel(textFormat=Qt.TextFormat.PlainText), "text.loss", "Loss of the text")
+        self.loss.setProperty("muted", "true")
+        self.sample = named(QPushButton("Sample"), "text.sample", "Sample")
+        self.sample.setProperty("accent", "true")
+        self.present = named(QPushButton("Present"), "text.present", "Present")
+        self.present.setCheckable(True)
+        self.menu = named(QToolButton(), "text.menu", "Menu")
+        self.menu.setToolTip("Menu")
         self.menu.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu.setIconSize(QSize(icons.SIDE, icons.SIDE))
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 7, 12, 7)
         row.setSpacing(12)
-        for widget in (self.name, self.preset):
-            row.addWidget(widget)
-        row.addWidget(self.prompt, 1)
-        for widget in (self.loss, self.sample, self.present, self.menu):
-            row.addWidget(widget)
+        everything: tuple[QWidget, ...] = (
+            self.name, self.preset, self.prompt, self.loss, self.sample, self.present, self.menu,
+        )  # fmt: skip
+        for widget in everything:
+            row.addWidget(widget, 1 if widget is self.prompt else 0)
         self._loss = ""
         self._later = QTimer(self, singleShot=True, interval=READABLE_MS)
         self._later.timeout.connect(lambda: self.loss.setText(self._loss))
@@ -96,7 +100,8 @@ class TopBar(QWidget):
 
     def quiet(self, on: bool) -> None:
         """In a presentation only the text and what is done with it stay."""
-        for widget in (self.name, self.preset, self.menu):
+        hidden: tuple[QWidget, ...] = (self.name, self.preset, self.menu)
+        for widget in hidden:
             widget.setVisible(not on)
 
     def _restyle(self) -> None:

@@ -9,6 +9,7 @@ import base64
 import logging
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Protocol
 
 from PySide6.QtCore import QByteArray, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QPaintEvent
@@ -32,9 +33,9 @@ from gpt_viz.protocol import (
     Traced,
 )
 from gpt_viz.settings import Settings
-from gpt_viz.ui import controls, icons, theme
+from gpt_viz.ui import controls, icons, sheet, theme
 from gpt_viz.ui.actions import Actions
-from gpt_viz.ui.bridge import Bridge
+from gpt_viz.ui.bridge import Bridge, Mail
 from gpt_viz.ui.builder import Builder, Choice
 from gpt_viz.ui.commands import add_commands, menu
 from gpt_viz.ui.conductor import Conductor
@@ -51,7 +52,7 @@ from gpt_viz.ui.strip import Strip
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.topbar import TopBar, character_position
-from gpt_viz.worker import Worker
+from gpt_viz.ui.widgets.manners import named
 
 DEFAULT_SIZE = (1600, 1000)
 PAINT_LIMIT_MS = 300  # a window that is not painted by then, since it is not shown, goes on all the same
@@ -69,13 +70,30 @@ class Opening:
     remembers: bool = True
 
 
+class Works(Protocol):
+    """What the window needs of a worker."""
+
+    @property
+    def mailbox(self) -> Mail:
+        """Where its events wait."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def send(self, command: Command) -> None:
+        """Take a command; never blocks."""
+
+    def stop(self, timeout_s: float) -> bool:
+        """End; whether that was done within the time."""
+
+
 class MainWindow(QMainWindow):
     """The program's window. `ready` when the panels exist and the first model is drawn, or it is known why not."""
 
     ready = Signal()
     closed = Signal()
 
-    def __init__(self, worker: Worker, remembered: Settings, choice: Choice, opening: Opening) -> None:
+    def __init__(self, worker: Works, remembered: Settings, choice: Choice, opening: Opening) -> None:
         super().__init__()
         self.setObjectName("window")
         self.setWindowTitle("GPT Viz")
@@ -109,9 +127,10 @@ class MainWindow(QMainWindow):
         self.prompt = self.topbar.prompt
         self.form = ModelForm(self.subject)
         self.desk = Desk(self.form)
-        self._waiting = QLabel("Loading torch …", objectName="waiting", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._waiting = QLabel("Loading torch …", alignment=Qt.AlignmentFlag.AlignCenter)
+        self._waiting.setObjectName("waiting")
         self.desk.setCentralWidget(self._waiting)
-        centre = QWidget(objectName="centre")
+        centre = named(QWidget(), "centre", "")
         column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -183,7 +202,8 @@ class MainWindow(QMainWindow):
                 self._add(kind(context))
             except Exception as error:
                 self.faults.report(error)
-        self.desk.takeCentralWidget().deleteLater()
+        self.desk.takeCentralWidget()
+        self._waiting.deleteLater()
         self.desk.arrange()
         if not self.desk.restore_layout(base64.b64decode(self._remembered.layout)) and self._remembered.layout:
             log.warning("settings: layout will not do; its default is used")
@@ -198,8 +218,10 @@ class MainWindow(QMainWindow):
     def _add(self, panel: Panel) -> None:
         name = panel.name
         self.panels[name] = panel
-        fill = self.actions_.add_panel(name, panel.title, lambda: self.desk.fill("" if self.desk.full == name else name))
-        panel.header.layout().addWidget(
+        fill = self.actions_.add_panel(
+            name, panel.title, lambda: self.desk.fill("" if self.desk.full == name else name)
+        )
+        panel.header.add_menu(
             PanelMenu(
                 panel,
                 fill=fill.trigger,
@@ -399,7 +421,7 @@ class MainWindow(QMainWindow):
     def _restyle(self) -> None:
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            theme.apply(application)
+            sheet.apply(application)
         self.setWindowIcon(icons.icon("window", theme.tokens().accent_text))
 
     def remembered(self) -> Settings:
@@ -468,5 +490,9 @@ def refusal(refused: TextRefused, model: ModelInfo) -> str:
     position, character = refused.unknown[0]
     more = f" and {len(refused.unknown) - 1} more" if len(refused.unknown) > 1 else ""
     if model.alphabet is None:
-        return f"{character!r}{more} is no id: write whole numbers below {model.config.vocabulary:,}, separated by spaces."
-    return f"The model does not know {character!r} (position {position}){more}; it reads {len(model.alphabet)} characters."
+        return (
+            f"{character!r}{more} is no id: write whole numbers below {model.config.vocabulary:,}, separated by spaces."
+        )
+    return (
+        f"The model does not know {character!r} (position {position}){more}; it reads {len(model.alphabet)} characters."
+    )

@@ -84,7 +84,8 @@ class FakeEngine:
             return
         count, config = len(tokens.ids), self.model.config
         steps = tuple(
-            StepSeen(step.name, ledger.evaluate(step.symbols, config, count), "float32") for step in ledger.steps(config)
+            StepSeen(step.name, ledger.evaluate(step.symbols, config, count), "float32")
+            for step in ledger.steps(config)
         )
         if command.trace:
             loss = math.log(config.vocabulary)
