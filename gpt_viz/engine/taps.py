@@ -121,7 +121,7 @@ def places(config: GPTConfig, globs: Iterable[str], *, loss: bool = True) -> tup
     names = [step.name for step in ledger.steps(config, loss=loss)]
     wanted: set[str] = set()
     for glob in globs:
-        found = fnmatch.filter(names, glob)
+        found = [name for name in names if fnmatch.fnmatchcase(name, glob)]
         if not found:
             raise UnknownPlace(_nothing_matches(glob, names, loss))
         wanted.update(found)
@@ -199,5 +199,6 @@ def device_of(model: GPT) -> torch.device:
 def _nothing_matches(glob: str, names: list[str], loss: bool) -> str:
     if glob == "loss" and not loss:
         return "a text of one token has no loss: there is no next token to compare with"
-    near = difflib.get_close_matches(glob, names, n=1, cutoff=0.0)
+    alike = [name for name in names if fnmatch.fnmatchcase(name.lower(), glob.lower())]
+    near = alike or difflib.get_close_matches(glob, names, n=1, cutoff=0.0)
     return f"no place is called {glob!r}; the nearest is {near[0]}"
