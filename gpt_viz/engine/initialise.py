@@ -69,6 +69,12 @@ def skeleton(config: GPTConfig) -> GPT:
         return GPT(config)
 
 
+def skeleton(config: GPTConfig) -> GPT:
+    """The model's real module, every shape in place and not a number in it, so that any size can be counted."""
+    with _Skeleton():
+        return GPT(config)
+
+
 def residual_std(config: GPTConfig) -> float:
     """The spread of the projections that add to the residual stream: 2·L of them together add up to 0.02."""
     return _STD / math.sqrt(2 * max(config.layers, 1))

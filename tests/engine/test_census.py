@@ -7,14 +7,7 @@ import torch
 
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.engine.census import agrees, census, total, weight_bytes
-from gpt_viz.engine.initialise import _Skeleton, build
-from gpt_viz.engine.model import GPT
-
-
-def skeleton(config):
-    """A model of any size without its numbers: counting needs none."""
-    with _Skeleton():
-        return GPT(config)
+from gpt_viz.engine.initialise import build, skeleton
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gpt_viz.config import PRESETS, ConfigError, GPTConfig
-from gpt_viz.engine.initialise import build, build_steps, promised_std, residual_std
+from gpt_viz.engine.initialise import build, build_steps, promised_std, residual_std, skeleton
 
 STEP5 = PRESETS["step5"].config
 BUILD_GPT = PRESETS["build-gpt"].config
@@ -151,14 +151,13 @@ def test_every_module_is_moved_to_the_device_by_itself_and_a_tied_head_stays_tie
     assert seen[-1][0] == seen[-1][1]
 
 
-def test_a_skeleton_of_gpt2_takes_no_memory_of_its_own_at_the_first_yield():
-    steps = build_steps(PRESETS["gpt2-xl"].config, 0)
-    model_frame = steps.gi_frame
-    next(steps)
-    model = model_frame.f_locals["model"]
-    made = [name for name, each in model.named_parameters() if not each.is_meta]
-    assert made == ["token_embedding.weight"]
-    steps.close()
+def test_a_skeleton_holds_shapes_and_no_numbers_and_draws_nothing(tiny):
+    state = torch.get_rng_state()
+    model = skeleton(PRESETS["gpt2"].config)
+    assert all(each.is_meta for each in model.parameters())
+    assert sum(each.numel() for each in model.parameters()) == 124_439_808
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not any(each.is_meta for each in build(tiny, 0).parameters())
 
 
 def test_building_imports_neither_the_compiler_nor_sympy():
