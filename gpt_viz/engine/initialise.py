@@ -64,12 +64,6 @@ def build_steps(config: GPTConfig, seed: int, device: torch.device | str = "cpu"
 
 
 def skeleton(config: GPTConfig) -> GPT:
-    """The modules of a model without any numbers in them: enough to count its parameters, for any size at no memory."""
-    with _Skeleton():
-        return GPT(config)
-
-
-def skeleton(config: GPTConfig) -> GPT:
     """The model's real module, every shape in place and not a number in it, so that any size can be counted."""
     with _Skeleton():
         return GPT(config)
