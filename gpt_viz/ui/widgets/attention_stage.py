@@ -36,15 +36,18 @@ class AttentionStage(QWidget):
         width, height = self.width(), self.height()
         side = self._column.sizeHint().width()
         broad = width >= BROAD
-        self._column.setVisible(broad)
         room = width - (side + GAP if broad else 0)
         if height > TALL * width:
             self._stack(room, height)
         else:
             self._abreast(room, height)
-        if broad:
-            left = self._head.x() + self._head.width() + GAP
-            self._column.setGeometry(left, self._head.y() + 2, side, max(height - self._head.y() - 2, 0))
+        needed, left, top = (
+            self._column.sizeHint().height(),
+            self._head.geometry().right() + 1 + GAP,
+            self._head.y() + 2,
+        )
+        self._column.setGeometry(left, top, side, needed)
+        self._column.setVisible(broad and top + needed <= self._line.y())
 
     def _abreast(self, width: int, height: int) -> None:
         left, top, right, bottom = (ceil(each) for each in self._head.margins())
@@ -62,15 +65,16 @@ class AttentionStage(QWidget):
 
     def _place_head(self, x: int, y: int, width: int, height: int) -> None:
         """The head in a room of that size, its line below it."""
-        line = self._line.sizeHint().height()
+        line = self._line.sizeHint().height() + 2
         used = self._head.fitted_height(max(width, 1), max(height - line, 1))
         self._head.setGeometry(x, y, max(width, 1), used)
-        left = ceil(self._head.margins()[0])
-        begin, below = x + left, y + used + 2
-        legend = self._legend.geometry()
-        if below > legend.bottom() or begin < legend.left():  # where there is room to the left, the line may take it
-            begin = min(begin, max(self.width() - self._line.sizeHint().width(), 0))
-        self._line.setGeometry(begin, below, max(self.width() - begin, 0), line)
+        begin, below = x + ceil(self._head.margins()[0]), y + used + 2
+        missing = begin + self._line.sizeHint().width() - self.width()
+        if missing > 0:  # there is room to the left, below the scale or at least up to it
+            under = max(below, self._legend.geometry().bottom() + 2)
+            fits = under + line <= self.height()
+            begin, below = max(begin - missing, 0 if fits else x), under if fits else below
+        self._line.setGeometry(begin, below, max(self.width() - begin, 0), line - 2)
 
     def _place_grid(self, width: int, height: int) -> tuple[int, int]:
         legend = self._legend.needed_height(width) + 4

@@ -65,7 +65,10 @@ def position(weights: npt.ArrayLike, stretch: str) -> npt.NDArray[np.float64]:
 @lru_cache(maxsize=8)
 def palette(stretch: str, not_finite: str) -> Pixels:
     """The pixel of each code (65,536,): cividis over the fixed scale, `not_finite` (`#RRGGBB`) for infinity and NaN."""
-    weights = (np.arange(65536, dtype=np.uint32) << 16).view(np.float32)
+    middle = np.uint32(
+        0x8000
+    )  # each code stands for a small range of weights; its middle is off by half a step at most
+    weights = (np.arange(65536, dtype=np.uint32) << 16 | middle).view(np.float32)
     finite = np.isfinite(weights)
     steps = np.zeros(65536, dtype=np.intp)
     steps[finite] = np.rint(position(weights[finite], stretch) * 255).astype(np.intp)

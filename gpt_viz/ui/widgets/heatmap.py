@@ -139,8 +139,8 @@ class Heatmap(Picture):
         left, top, right, bottom = self.margins()
         ratio = self.devicePixelRatioF()
         side = floor(max(min(width - left - right, height - top - bottom), 8) * ratio)
-        each = side / self._view.span
-        if self._view.span == self.count and floor(each) >= 0.9 * each:
+        each = side / self.count
+        if floor(each) >= 0.9 * each:
             side = floor(each) * self.count  # cells of equal size, where that costs little
         return QRectF(floor(left * ratio) / ratio, floor(top * ratio) / ratio, side / ratio, side / ratio)
 

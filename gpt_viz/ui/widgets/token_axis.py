@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from gpt_viz.ui.theme import tokens
 from gpt_viz.ui.widgets.glyphs import is_invisible, visible
 
-GAP = 2.0  # px between two labels at least
+GAP = 1.0  # px between two labels at least; their rectangles have a pixel of air of their own
 LONGEST = 9  # characters of one label; a longer token is shown with an ellipsis
 ROTATED_FROM = 1.7  # times its height: a wider label under a picture stands on its side
 
@@ -104,8 +104,10 @@ class TokenAxis:
 
     def _measure(self) -> None:
         metrics = QFontMetricsF(self._font)
-        # Fallback fonts (emoji, Chinese) are taller than the font itself, so each distinct text is measured.
-        sizes = [self._size(metrics, text) for text in set(self._texts)] or [(0.0, 0.0)]
+        # Fallback fonts (emoji, Chinese) are taller and wider than the font itself, so those texts are measured one by
+        # one; of plain ones the font is monospaced, and a thousand of them would take a frame.
+        plain = max((len(text) for text in self._texts if text.isascii()), default=0)
+        sizes = [self._size(metrics, text) for text in {"0" * plain, *(t for t in self._texts if not t.isascii())}]
         self._widest = max(width for width, _ in sizes)
         self._height = max(height for _, height in sizes)
         self.rotated = self.across and self._widest > ROTATED_FROM * self._height
