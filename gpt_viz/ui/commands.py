@@ -9,7 +9,6 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QMenu
 
 from gpt_viz.settings import THEMES, Settings
-from gpt_viz.ui.theme import theme
 
 if TYPE_CHECKING:
     from gpt_viz.ui.window import MainWindow
@@ -19,7 +18,7 @@ THEME_TITLES = {"system": "As the desktop", "light": "Light", "dark": "Dark", "c
 
 def add_commands(window: MainWindow) -> None:
     """Give the window every command that does not depend on which panels there are."""
-    add = window.actions_.add
+    add, looks = window.actions_.add, window.looks
     add("build", "Build the model", lambda: _click(window, "model.build"), "Ctrl+B")
     add("sample", "Sample, or stop", window.sample, "Ctrl+Return", also="Ctrl+Enter")
     add("step", "Sample one token", lambda: window.call("sampling", "step"), single=".")
@@ -36,13 +35,14 @@ def add_commands(window: MainWindow) -> None:
     add("arrange", "Default layout", window.desk.arrange)
     group = QActionGroup(window)
     for name in THEMES:
-        each = add(f"theme.{name}", f"Theme: {THEME_TITLES[name].lower()}", partial(window.use_theme, name))
+        each = add(f"theme.{name}", f"Theme: {THEME_TITLES[name].lower()}", partial(looks.use, name))
         each.setCheckable(True)
         group.addAction(each)
-    window.actions_[f"theme.{theme.wanted}"].setChecked(True)
-    add("larger", "Larger letters", lambda: window.scale_letters(1), "Ctrl++", also="Ctrl+=")
-    add("smaller", "Smaller letters", lambda: window.scale_letters(-1), "Ctrl+-")
-    add("normal", "Letters as before", lambda: window.use_theme(theme.wanted, Settings().points), "Ctrl+0")
+    window.actions_[f"theme.{looks.wanted}"].setChecked(True)
+    looks.chosen.connect(lambda name: window.actions_[f"theme.{name}"].setChecked(True))
+    add("larger", "Larger letters", lambda: looks.resize(1), "Ctrl++", also="Ctrl+=")
+    add("smaller", "Smaller letters", lambda: looks.resize(-1), "Ctrl+-")
+    add("normal", "Letters as before", lambda: looks.use(looks.wanted, Settings().points), "Ctrl+0")
     add("palette", "All commands …", window.show_all_commands, "Ctrl+Shift+P")
     add("help", "Help", window.show_help, "F1")
     add("reset", "Reset settings", window.forget_settings)

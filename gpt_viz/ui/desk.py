@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTabWidget, QWidget
@@ -9,8 +11,7 @@ from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTa
 from gpt_viz.ui.panel import Header, Panel
 from gpt_viz.ui.widgets.manners import named
 
-LAYOUT_VERSION = 1
-FORM_WIDTH = 256
+FORM_WIDTH, FORM_LEAST = 248, 232
 GAP = 8
 UPPER_SHARE = 0.53
 
@@ -50,6 +51,7 @@ class Desk(QMainWindow):
         self._full = ""
         self._presenting = False
         self.form_dock = self._dock("model", "Model", Header("Model"), form)
+        form.setMinimumWidth(FORM_LEAST)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
 
     # -- putting up --
@@ -117,14 +119,14 @@ class Desk(QMainWindow):
         if name == self._full or (name and name not in self._docks):
             return
         if self._before is None:
-            self._before = self.saveState(LAYOUT_VERSION)
+            self._before = self.saveState(self._version())
         self._full = name
         if name:
             self._docks[name].setFloating(False)
             for each, dock in self._all():
                 dock.setVisible(each == name)
         else:
-            self.restoreState(self._before, LAYOUT_VERSION)
+            self.restoreState(self._before, self._version())
             self._before = None
             self.form_dock.setVisible(self.form_dock.isVisible() and not self._presenting)
         self.filled.emit(name)
@@ -152,14 +154,20 @@ class Desk(QMainWindow):
 
     # -- remembering --
 
+    def _version(self) -> int:
+        """A layout of other panels than these is another version: it would leave the new ones anywhere."""
+        return zlib.crc32(",".join(self._docks).encode()) & 0x7FFFFFFF
+
     def layout_state(self) -> bytes:
         """The layout, as it is when no panel fills the window."""
-        state = self._before if self._before is not None else self.saveState(LAYOUT_VERSION)
-        return bytes(state.data())
+        if self._before is not None:
+            return bytes(self._before.data())
+        self.form_dock.setVisible(self.form_dock.isVisible() or self._presenting)
+        return bytes(self.saveState(self._version()).data())
 
     def restore_layout(self, state: bytes) -> bool:
         """Lay everything as it was; False, and nothing changed, where that can't be done."""
-        return bool(state) and self.restoreState(QByteArray(state), LAYOUT_VERSION)
+        return bool(state) and self.restoreState(QByteArray(state), self._version())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A double click on a title fills the window with its panel; keys of a floating dock reach the window."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from itertools import islice
-
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
@@ -108,16 +105,3 @@ class TopBar(QWidget):
         self.menu.setIcon(icons.icon("menu", tokens().muted))
         self.sample.setIcon(icons.icon("stop" if self._sampling else "play", tokens().on_accent))
         self.sample.setIconSize(QSize(12, 12))
-
-
-def character_position(text: str, token: int | None, *, characters: bool) -> int | None:
-    """Where the token of that number begins in the text; None where it is not in it.
-
-    A model of characters has one token each; one of ids a token for each word between spaces.
-    """
-    if token is None or token < 0:
-        return None
-    if characters:
-        return token if token < len(text) else None
-    words = [found.start() for found in islice(re.finditer(r"\S+", text), token, token + 1)]
-    return words[0] if words else None

@@ -1,0 +1,86 @@
+"""What the window says: one sentence in the strip, facts in the status bar. Knows no panel and no command."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from gpt_viz.protocol import Built, Drawn, EngineReady, Event, Failed, Traced
+from gpt_viz.ui.faults import Fault
+from gpt_viz.ui.statusbar import StatusBar
+from gpt_viz.ui.strip import Strip
+
+log = logging.getLogger(__name__)
+
+
+class Messages(QObject):
+    """Fills strip and status bar. `owned` says whose failures others word; `stopped`: there is no engine."""
+
+    stopped = Signal()
+
+    def __init__(self, owned: Callable[[Event], bool], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._owned = owned
+        self.strip, self.status = Strip(), StatusBar()
+        self.place = QWidget()  # the strip's, with room around it; it goes with it
+        inset = QVBoxLayout(self.place)
+        inset.setContentsMargins(8, 8, 8, 0)
+        inset.addWidget(self.strip)
+        self.place.hide()
+        self._mistake = self._refusal = ""
+        self.strip.closed.connect(self._closed)
+        self.status.say("Loading torch …")
+
+    def tell(self, sentence: str, mistake: bool = False, details: str = "", count: int = 1) -> None:
+        """Show one sentence in the strip, and a mistake in the status line too."""
+        self.place.show()
+        self.strip.say(sentence, mistake=mistake, details=details, count=count)
+        self._mistake = sentence if mistake else ""
+        self._write()
+
+    def refuse(self, why: str) -> None:
+        """Say in the status line why the text can't be read; "" when it can."""
+        if why != self._refusal:
+            self._refusal = why
+            self._write()
+
+    def show_fault(self, fault: Fault) -> None:
+        """A mistake of the program itself."""
+        self.tell(f"Something went wrong in the program: {fault.message}", True, fault.details, fault.count)
+
+    def handle(self, event: Event) -> None:
+        """Take facts and failures from the engine's answers."""
+        status = self.status
+        if isinstance(event, EngineReady):
+            self._write()
+            status.fact("torch", f"torch {event.torch_version}")
+        elif isinstance(event, Built):
+            self.strip.dismiss()
+            status.fact("torch", "")
+            status.fact("built", f"built in {event.model.elapsed_s:.2f} s on {event.model.device}")
+        elif isinstance(event, Traced):
+            status.fact("forward", f"forward {event.elapsed_s * 1000:.1f} ms")
+        elif isinstance(event, Drawn):
+            status.fact("rate", f"sampling {event.tokens_per_second:,.0f} tokens/s")
+        elif isinstance(event, Failed):
+            self._failed(event)
+
+    def _failed(self, event: Failed) -> None:
+        if not event.expected:
+            log.error("%s\n%s", event.message, event.details)
+        if event.job == 0:
+            self.tell(f"The engine did not start: {event.message}", True, event.details)
+            self.stopped.emit()
+        elif not self._owned(event):
+            self.tell(event.message, True, "" if event.expected else event.details)
+
+    def _closed(self) -> None:
+        self.place.hide()
+        self._mistake = ""
+        self._write()
+
+    def _write(self) -> None:
+        self.status.say(self._mistake or self._refusal)

@@ -1,0 +1,112 @@
+"""What the first row says of model and text: which model, which text, where one looks, and how well it is predicted.
+
+Knows the shared states and the row; no panel and no command.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from PySide6.QtCore import QObject, Signal
+
+from gpt_viz import ledger
+from gpt_viz.config import preset_of
+from gpt_viz.protocol import Event, ModelInfo, TextRefused, Traced
+from gpt_viz.ui.selection import SelectionModel
+from gpt_viz.ui.study import Study
+from gpt_viz.ui.subject import Subject
+from gpt_viz.ui.topbar import TopBar
+
+
+class Reading(QObject):
+    """Keeps the row and the shared states in step, both ways. `titled` carries the window's title, `refused` why the
+    text can't be read, or "" when it can.
+    """
+
+    titled = Signal(str)
+    refused = Signal(str)
+
+    def __init__(
+        self, row: TopBar, subject: Subject, study: Study, selection: SelectionModel, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._row, self._subject, self._study, self._selection = row, subject, study, selection
+        row.prompt.edited.connect(study.set_prompt)
+        row.prompt.clicked.connect(self._choose)
+        study.changed.connect(self._show_prompt)
+        study.read.connect(self._show_reading)
+        selection.changed.connect(self._mark)
+        subject.changed.connect(self._show_model)
+
+    def handle(self, event: Event) -> None:
+        """The loss is that of the newest pass."""
+        if isinstance(event, Traced):
+            self._row.show_loss(event.loss, event.tokens)
+
+    def _show_model(self) -> None:
+        config, built = self._subject.config, self._subject.built
+        if config is None:
+            return
+        preset = preset_of(config)
+        title = preset.title if preset else "own sizes"
+        self._row.show_preset(preset.name if preset else "", title)
+        state = "not built" if built is None or self._subject.what_if else built.device
+        self.titled.emit(f"GPT Viz — {title} · {ledger.total(config):,} parameters · {state}")
+
+    def _show_prompt(self) -> None:
+        self._row.prompt.setText(self._study.prompt)
+
+    def _show_reading(self) -> None:
+        refused, built = self._study.refused, self._subject.built
+        message = "" if refused is None or built is None else refusal(refused, built)
+        positions = () if refused is None else tuple(position for position, _ in refused.unknown)
+        self._row.prompt.show_refusal(positions, message)
+        if refused is not None:
+            self._row.show_loss(None, None)
+        self.refused.emit(message)
+        self._mark()
+
+    def _mark(self) -> None:
+        tokens, built, value = self._study.tokens, self._subject.built, self._selection.value
+        if tokens is not None and built is not None:
+            characters, dropped = built.alphabet is not None, tokens.dropped
+            places = [None if at is None else at + dropped for at in (value.query, value.key)]
+            query, key = (character_position(self._study.prompt, at, characters=characters) for at in places)
+            self._row.prompt.mark(query, key)
+
+    def _choose(self, position: int) -> None:
+        tokens, built = self._study.tokens, self._subject.built
+        if tokens is None or built is None:
+            return
+        token = position if built.alphabet is not None else len(self._study.prompt[: position + 1].split()) - 1
+        if 0 <= token - tokens.dropped < len(tokens.ids):
+            self._selection.choose(query=token - tokens.dropped)
+
+
+def character_position(text: str, token: int | None, *, characters: bool) -> int | None:
+    """Where the token of that number begins in the text; None where it is not in it.
+
+    A model of characters has one token each; one of ids a token for each word between spaces.
+
+    >>> character_position("12 7", 1, characters=False)
+    3
+    """
+    if token is None or token < 0:
+        return None
+    if characters:
+        return token if token < len(text) else None
+    words = [found.start() for found in islice(re.finditer(r"\S+", text), token, token + 1)]
+    return words[0] if words else None
+
+
+def refusal(refused: TextRefused, model: ModelInfo) -> str:
+    """Why the model can't read the text, in one sentence."""
+    if not refused.unknown:
+        return "The text is empty: type something."
+    position, character = refused.unknown[0]
+    more = f" and {len(refused.unknown) - 1} more" if len(refused.unknown) > 1 else ""
+    if model.alphabet is None:
+        return f"{character!r}{more} is no id: write numbers below {model.config.vocabulary:,}, separated by spaces."
+    reads = f"it reads {len(model.alphabet)} characters"
+    return f"The model does not know {character!r} (position {position}){more}; {reads}."
