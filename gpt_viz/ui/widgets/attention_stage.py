@@ -54,10 +54,14 @@ class AttentionStage(QWidget):
         line = self._line.sizeHint().height()
         largest = max(height - line - top - bottom, 0) + left + right
         head = min(largest, width - GAP - round(self._share() * width))
-        grid, grid_height = self._place_grid(min(width - GAP - head, round((self._share() + 0.1) * width)), height - 6)
-        self._grid.move(0, max(top - OUTLINE, 0))  # the first rows of both pictures stand on one line
-        self._legend.setGeometry(0, self._grid.y() + grid_height + 6, grid, self._legend.needed_height(grid))
-        self._place_head(grid + GAP, 0, min(largest, width - grid - GAP), height)
+        across = min(width - GAP - head, round((self._share() + 0.1) * width))
+        for room in (height, height - line):  # the second time the grid leaves room for the whole line below it
+            grid, grid_height = self._place_grid(across, room - 8)
+            self._grid.move(0, max(top - OUTLINE, 0))  # the first rows of both pictures stand on one line
+            self._legend.setGeometry(0, self._grid.y() + grid_height + 6, grid, self._legend.needed_height(grid))
+            self._place_head(grid + GAP, 0, min(largest, width - grid - GAP), height)
+            if self._line.width() >= self._line.sizeHint().width():
+                break
 
     def _share(self) -> float:
         """How much of the width the grid gets at least: more where there are many heads."""
@@ -72,7 +76,7 @@ class AttentionStage(QWidget):
         missing = begin + self._line.sizeHint().width() - self.width()
         if missing > 0:  # there is room to the left, below the scale or at least up to it
             under = max(below, self._legend.geometry().bottom() + 2)
-            fits = under + line <= self.height()
+            fits = under + line - 2 <= self.height()
             begin, below = max(begin - missing, 0 if fits else x), under if fits else below
         self._line.setGeometry(begin, below, max(self.width() - begin, 0), line - 2)
 
