@@ -14,12 +14,15 @@ from gpt_viz.runner import Runner, Runs, failure
 
 
 class Mailbox:
-    """Keeps every ordinary event and only the newest of each picture kind, in the order they came."""
+    """Keeps every ordinary event and of each job only the newest of each picture kind, in the order they came.
+
+    Of each job: the distribution that was asked for once must not be lost among those that sampling sends on and on.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._events: dict[int, Event] = {}
-        self._newest: dict[tuple[type[Event], str], int] = {}
+        self._newest: dict[tuple[type[Event], str, int], int] = {}
         self._count = 0
 
     def put(self, event: Event) -> None:
@@ -27,7 +30,7 @@ class Mailbox:
         with self._lock:
             self._count += 1
             if event.picture:
-                key = (type(event), event.slot)
+                key = (type(event), event.slot, event.job)
                 self._events.pop(self._newest.get(key, -1), None)
                 self._newest[key] = self._count
             self._events[self._count] = event

@@ -122,12 +122,12 @@ def test_f17_only_the_rows_in_sight_are_painted(view, monkeypatch):
 def test_f17_a_view_that_was_scrolled_up_stays_where_it_is(view):
     view.start("", [])
     view.append(["\n"] * 1000)
-    view.verticalScrollBar().setValue(300)
+    view.verticalScrollBar().setValue(30)
     view.append(["\n"] * 1000)
-    assert view.verticalScrollBar().value() == 300
+    assert view.verticalScrollBar().value() == 30
     view.follow()
     view.append(["\n"] * 1000)
-    assert view.verticalScrollBar().value() == view.verticalScrollBar().maximum() > 30_000
+    assert view.verticalScrollBar().value() == view.verticalScrollBar().maximum() > 2900
 
 
 def test_text_wraps_at_the_width_and_a_line_break_hangs_behind_a_full_row(view):
@@ -216,7 +216,7 @@ def test_an_early_end_is_written_below_the_text_and_can_be_scrolled_to(view):
     view.append(["\n"] * 500)
     before = view.verticalScrollBar().maximum()
     view.set_ending("incomplete")
-    assert view.verticalScrollBar().maximum() == before + view.page.pitch
+    assert view.verticalScrollBar().maximum() == before + 1
     assert view.following
 
 

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QToolTip, QWidget
 
 from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.glyphs import is_invisible, visible
@@ -180,11 +180,11 @@ class Bars(QAbstractScrollArea):
         pinned = self._pinned()
         if pinned is not None and pinned[1].contains(point):
             return pinned[0]
-        row = (point.y() + self.verticalScrollBar().value()) // self._pitch
+        row = point.y() // self._pitch + self.verticalScrollBar().value()
         return row if 0 <= row < len(self) else None
 
     def _row_rect(self, row: int) -> QRectF:
-        top = row * self._pitch - self.verticalScrollBar().value()
+        top = (row - self.verticalScrollBar().value()) * self._pitch
         return QRectF(0, top, self.viewport().width(), self._pitch)
 
     def _pinned(self) -> tuple[int, QRectF] | None:
@@ -192,15 +192,20 @@ class Bars(QAbstractScrollArea):
         if self._drawn is None or not len(self):
             return None
         row = self.row_of(self._drawn)
-        rect, height = self._row_rect(row), self.viewport().height()
+        rect, bottom = self._row_rect(row), self._page * self._pitch
         if rect.top() < 0:
             return row, rect.translated(0, -rect.top())
-        if rect.bottom() > height:
-            return row, rect.translated(0, height - rect.bottom())
+        if rect.bottom() > bottom:
+            return row, rect.translated(0, bottom - rect.bottom())
         return None
 
+    @property
+    def _page(self) -> int:
+        """How many whole rows can be seen; the list is scrolled by rows, so that none is ever cut."""
+        return max(self.viewport().height() // self._pitch, 1)
+
     def sizeHint(self) -> QSize:
-        return QSize(220, 12 * self._pitch)
+        return QSize(220, 4 * self._pitch)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(LEAST_WIDTH, 3 * self._pitch)
@@ -218,15 +223,13 @@ class Bars(QAbstractScrollArea):
         """Let a label as long as the last id's, a short bar and a number stand side by side."""
         last = len(visible(self._piece(len(self) - 1))) if len(self) else 1
         self._label_columns = min(max(self._label_columns, last), _LONGEST)
-        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self)
+        bar = self.verticalScrollBar().sizeHint().width()
         label = self._label_columns * self._cell
         self.setMinimumWidth(max(LEAST_WIDTH, round(label + self._number_width + 3.5 * _GAP + 16 + bar)))
 
     def _range(self) -> None:
-        bar, height = self.verticalScrollBar(), self.viewport().height()
-        bar.setPageStep(height)
-        bar.setSingleStep(self._pitch)
-        bar.setRange(0, max(len(self) * self._pitch - height, 0))
+        self.verticalScrollBar().setPageStep(self._page)
+        self.verticalScrollBar().setRange(0, max(len(self) - self._page, 0))
         self.viewport().update()
 
     # -- painting --
@@ -236,8 +239,8 @@ class Bars(QAbstractScrollArea):
             return
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        scrolled, height = self.verticalScrollBar().value(), self.viewport().height()
-        rows = range(scrolled // self._pitch, min((scrolled + height - 1) // self._pitch + 1, len(self)))
+        first = self.verticalScrollBar().value()
+        rows = range(first, min(first + self._page, len(self)))
         ids = [self.id_at_row(row) for row in rows]
         longest = max((len(visible(self._piece(id))) for id in ids), default=1)
         self._label_columns = min(max(self._label_columns, longest), _LONGEST)

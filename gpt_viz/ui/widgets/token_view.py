@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QStyle, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.token_page import TokenPage
@@ -120,23 +120,31 @@ class TokenView(QAbstractScrollArea):
 
     def token_at(self, point: QPointF | QPoint) -> int | None:
         """The token under a point of the viewport."""
-        return self.page.token_at(point.x() - PAD, point.y() - PAD + self.verticalScrollBar().value())
+        return self.page.token_at(point.x() - PAD, point.y() - PAD + self._scrolled)
 
     def token_rect(self, token: int) -> QRectF:
         """Where a token is drawn, in pixels of the viewport."""
-        return self.page.rect(token).translated(PAD, PAD - self.verticalScrollBar().value())
+        return self.page.rect(token).translated(PAD, PAD - self._scrolled)
 
     def reveal(self, token: int) -> None:
         """Scroll as far as needed to see the token."""
-        bar, rect = self.verticalScrollBar(), self.token_rect(token)
-        above, below = rect.top() - PAD, rect.bottom() + PAD - self.viewport().height()
-        if above < 0:
-            bar.setValue(bar.value() + int(above))
-        elif below > 0:
-            bar.setValue(bar.value() + int(below) + 1)
+        bar, row = self.verticalScrollBar(), self.page.rows.row_of(token)
+        if row < bar.value():
+            bar.setValue(row)
+        elif row >= bar.value() + self._page_rows:
+            bar.setValue(row - self._page_rows + 1)
+
+    @property
+    def _page_rows(self) -> int:
+        """How many whole rows can be seen; the text is scrolled by rows, so that none is ever cut."""
+        return max((self.viewport().height() - 2 * PAD) // self.page.pitch, 1)
+
+    @property
+    def _scrolled(self) -> int:
+        return self.verticalScrollBar().value() * self.page.pitch
 
     def sizeHint(self) -> QSize:
-        return QSize(round(56 * self.page.cell) + 2 * PAD, 12 * self.page.pitch + 2 * PAD)
+        return QSize(round(40 * self.page.cell) + 2 * PAD, 3 * self.page.pitch + 2 * PAD)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(round(14 * self.page.cell) + 2 * PAD, 2 * self.page.pitch + 2 * PAD)
@@ -149,16 +157,14 @@ class TokenView(QAbstractScrollArea):
         following = self.following
         # The scroll bar's room is kept free while it is not there, so that its coming does not move the text; and a
         # column for a line break that hangs.
-        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self)
+        bar = self.verticalScrollBar().sizeHint().width()
         self.page.wrap(self.width() - bar - 2 * PAD - self.page.cell)
         self._fit(following)
 
     def _fit(self, following: bool) -> None:
-        bar, height = self.verticalScrollBar(), self.viewport().height()
-        bar.setPageStep(height)
-        bar.setSingleStep(self.page.pitch)
-        rows = self.page.height + (self.page.pitch if self._ending else 0)
-        bar.setRange(0, max(2 * PAD + rows - height, 0))
+        rows = self.page.rows.rows + (1 if self._ending else 0)
+        self.verticalScrollBar().setPageStep(self._page_rows)
+        self.verticalScrollBar().setRange(0, max(rows - self._page_rows, 0))
         if following:
             self.follow()
         self.viewport().update()
@@ -174,18 +180,16 @@ class TokenView(QAbstractScrollArea):
         painter.setBrush(QColor(colours.field))
         painter.drawRoundedRect(whole, 6, 6)
         painter.setClipRect(whole.adjusted(1, 1, -1, -1))
-        scrolled = self.verticalScrollBar().value()
-        painter.translate(PAD, PAD - scrolled)
+        painter.translate(PAD, PAD - self._scrolled)
         painter.setFont(self.page.font)
-        pitch, rows = self.page.pitch, self.page.rows.rows
-        first = max((scrolled - PAD) // pitch, 0)
-        last = min((scrolled + self.viewport().height() - PAD) // pitch + 1, rows)
+        rows, first = self.page.rows.rows, self.verticalScrollBar().value()
+        last = min(first + self._page_rows, rows)
         for row in range(first, last):
             self.page.paint_row(painter, row)
         if first < last:
             seen = range(self.page.rows.span(first)[0], self.page.rows.span(last - 1)[1])
             self._paint_marks(painter, seen, colours)
-        if self._ending and last == rows:
+        if self._ending and first + self._page_rows > rows:
             self._paint_ending(painter, colours)
 
     def _paint_marks(self, painter: QPainter, seen: range, colours: theme.Tokens) -> None:

@@ -1,0 +1,457 @@
+"""How text comes about: token by token, each drawn from a distribution that can be seen. Knows no engine.
+
+The text stands at the left, the distribution of its newest token, or of a chosen one, at the right. Where nothing was
+drawn yet, the bars show what may come next.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+import numpy as np
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gpt_viz.config import ConfigError, check_seed
+from gpt_viz.protocol import Built, Cancelled, Distribution, Drawn, Event, Failed, Finished, ModelInfo, Predict
+from gpt_viz.ui import sampling_words as words
+from gpt_viz.ui import theme
+from gpt_viz.ui.panel import Context, Panel, Sentence
+from gpt_viz.ui.sampler import Plan, Sampler
+from gpt_viz.ui.widgets.bars import ORDERS, Bars, percent
+from gpt_viz.ui.widgets.chooser import Chooser
+from gpt_viz.ui.widgets.fields import SmallLabel
+from gpt_viz.ui.widgets.sampling_controls import SamplingControls
+from gpt_viz.ui.widgets.token_view import TokenView
+
+READABLE_S = 0.25  # a number that a person reads changes no faster
+CHOSEN_SEEDS = 1_000_000  # a seed that is picked stays short enough to be read aloud
+BARS_WIDTH = 380  # px at most
+
+
+class Sampling(Panel):
+    """Runs, steps and stops the sampler; shows its text and where each token came from."""
+
+    name = "sampling"
+    title = "Sampling"
+    order = 4
+    events = (Drawn, Distribution, Finished, Cancelled, Failed, Built)
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.sampler = Sampler(context.study, context.subject, context.new_job, context.send, self)
+        self.clock = time.monotonic
+        self._model: ModelInfo | None = None
+        self._prompt: str | None = None
+        self._given: list[str] = []  # the prompt's tokens
+        self._obstacle = ""  # why the prompt can't be gone on from
+        self._wrong: dict[str, str] = {}  # what is wrong with a field, by its name
+        self._newest: Drawn | None = None  # the last token that the view has got
+        self._pinned: int | None = None  # a token that was chosen by hand
+        self._ahead = True  # unpinned, look at what may come next, and not at the newest token
+        self._replayed = False  # a chosen token is shown with the settings of now, not those it was drawn with
+        self._predict_job: int | None = None
+        self._asked: object = None  # what the last Predict would answer
+        self._predicted: Distribution | None = None
+        self._failure = ""  # of a Predict
+        self._read_at = float("-inf")
+        self._fill()
+        self._connect()
+
+    def _fill(self) -> None:
+        self.controls = SamplingControls()
+        self.note = SmallLabel("muted")
+        self.note.setObjectName("sampling.note")
+        self.problem = SmallLabel("bad")
+        self.problem.setObjectName("sampling.problem")
+        self.view = TokenView()
+        self.view.setObjectName("sampling.text")
+        self.view.setAccessibleName("Text so far")
+        self.view.tip = self._tip
+        self.state = Sentence()
+        self.state.setObjectName("sampling.state")
+        self.state.setProperty("muted", "true")
+        self.state.setAccessibleName("State of the run")
+        self.stages = Sentence()
+        self.stages.setObjectName("sampling.stages")
+        self.stages.setProperty("muted", "true")
+        self.bars = Bars()
+        self.bars.setObjectName("sampling.bars")
+        self.bars.setAccessibleName("Distribution over the vocabulary")
+        self.chooser = Chooser(ORDERS, "sampling.order", "Order of the bars")
+        self.header.tools.addWidget(self.chooser)
+        text, bars = QVBoxLayout(), QVBoxLayout()
+        for column, parts in ((text, (self.state, self.view)), (bars, (self.stages, self.bars))):
+            column.setSpacing(theme.GRID // 2)
+            for part in parts:
+                column.addWidget(part, 0 if isinstance(part, QLabel) else 1)
+        side = QWidget()
+        side.setLayout(bars)
+        side.setMaximumWidth(BARS_WIDTH)
+        bars.setContentsMargins(0, 0, 0, 0)
+        side.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        row = QHBoxLayout()
+        row.setSpacing(2 * theme.GRID)
+        row.addLayout(text, 8)
+        row.addWidget(side, 5)
+        column = QVBoxLayout(self.body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GRID)
+        column.addWidget(self.controls)
+        column.addWidget(self.problem)
+        column.addWidget(self.note)
+        column.addLayout(row, 1)
+
+    def _connect(self) -> None:
+        controls = self.controls
+        for signal, act in (
+            (controls.run, self.toggle),
+            (controls.step, self.step),
+            (controls.stop, self.stop),
+            (controls.back, self.back),
+            (controls.clear, self.clear),
+            (controls.changed, self._settings_changed),
+            (controls.edited, self._judge_seed),
+            (controls.reseeded, self._seed_entered),
+        ):
+            signal.connect(act)
+        controls.refused.connect(lambda reason: self._blame("field", reason))
+        self.chooser.changed.connect(self.bars.set_order)
+        self.view.chosen.connect(self._choose)
+        self.sampler.changed.connect(self.mark)
+        self.context.study.changed.connect(self._text_changed)
+
+    # -- what the window's keys and the buttons do --
+
+    def run(self) -> None:
+        """Sample on from the text."""
+        plan = self._plan_to_draw()
+        if plan is not None and (not self.sampler.running or self.sampler.stepping):
+            self._look_at_newest()
+            self._read_at = float("-inf")
+            self.sampler.run(plan, self.controls.tokens.value() or None)
+        self.mark()
+        self._show_buttons()
+
+    def step(self) -> None:
+        """Sample one token."""
+        plan = self._plan_to_draw()
+        if plan is not None:
+            self._look_at_newest()
+            self.sampler.step(plan)
+        self._show_buttons()
+
+    def stop(self) -> None:
+        """End the run after the token that is being drawn."""
+        self.sampler.stop()
+        self._show_buttons()
+        self._show_state()
+
+    def toggle(self) -> None:
+        """Run, or stop."""
+        if self.sampler.running:
+            self.stop()
+        else:
+            self.run()
+
+    def back(self) -> None:
+        """Take the newest sampled token back."""
+        if self.context.study.draws and not self.sampler.running:
+            self._pinned, self._ahead = None, True
+            self.sampler.back()
+
+    def clear(self) -> None:
+        """Take all sampled tokens back."""
+        if not self.sampler.running:
+            self._pinned, self._ahead = None, True
+            self.sampler.abandon()
+            self.sampler.truncate(0)
+
+    def _look_at_newest(self) -> None:
+        self._pinned, self._ahead, self._replayed = None, False, False
+        self.view.follow()
+
+    def _plan_to_draw(self) -> Plan | None:
+        """The settings for a run, with a seed where none is given; None, and the reason told, if there can be no run."""
+        self.controls.commit()
+        self._look_at_text()
+        reason = self._reason()
+        if reason:
+            self.context.notify(f"Nothing was sampled: {reason}.")
+            return None
+        if not self.controls.seed.text().strip():
+            self.controls.seed.setText(str(secrets.randbelow(CHOSEN_SEEDS)))
+        return self._plan()
+
+    def _plan(self) -> Plan:
+        seed = self.controls.seed.value()
+        return Plan(
+            temperature=self.controls.temperature.value(),
+            top_k=self.controls.top_k.value(),
+            top_p=self.controls.top_p.value(),
+            seed=seed if isinstance(seed, int) else 0,
+        )
+
+    # -- what is entered --
+
+    def _settings_changed(self) -> None:
+        """Other settings act at once: on the run, on a chosen token, or on what may come next."""
+        self._replayed = True
+        if self.sampler.running:
+            self.sampler.follow(self._plan())
+        elif self._pinned is None:
+            self._ahead = True
+        self.mark()
+
+    def _judge_seed(self) -> None:
+        reason = ""
+        if self.controls.seed.text().strip():
+            try:
+                check_seed(self.controls.seed.value())
+            except ConfigError as error:
+                reason = str(error)
+        self.controls.complain(reason)
+        self._blame("seed", reason)
+
+    def _seed_entered(self) -> None:
+        if not self._wrong.get("seed") and self.controls.seed.text().strip():
+            self.sampler.follow(self._plan())
+
+    def _blame(self, field: str, reason: str) -> None:
+        self._wrong[field] = reason
+        self.mark()
+        self._show_buttons()
+
+    def _reason(self) -> str:
+        """Why nothing can be sampled now, or ""."""
+        if self.context.subject.weights is None:
+            return self.context.subject.obstacle or "there is no model yet: press Build"
+        return self._obstacle or self._wrong.get("seed", "")
+
+    # -- what happens --
+
+    def handle(self, event: Event) -> None:
+        self.sampler.handle(event)
+        if isinstance(event, Distribution) and event.job == self._predict_job:
+            self._predicted = event
+        elif isinstance(event, Failed) and event.job == self._predict_job:
+            self._failure = event.message
+        self.mark()
+
+    def _text_changed(self) -> None:
+        if not self.context.study.draws or self.context.study.prompt != self._prompt:
+            self._pinned, self._ahead = None, not self.sampler.running
+        self.mark()
+
+    def _choose(self, token: int) -> None:
+        """Look at the token that was pointed at; at the newest again where there is none, or at the same once more."""
+        self._pinned = token if token >= 0 and token != self._pinned else None
+        self._replayed = False
+        if self._pinned is None and not self.sampler.running:
+            self._ahead = not self.context.study.draws
+        tokens = self.context.study.tokens
+        if self._pinned is not None and tokens is not None and 0 <= token - tokens.dropped < len(tokens.ids):
+            self.context.selection.choose(query=token - tokens.dropped)
+        self.mark()
+
+    # -- what is shown --
+
+    def draw(self) -> None:
+        model = self.context.subject.weights
+        self.cover("" if model is not None else self.context.subject.obstacle or "No model yet: press Build.")
+        if model is None:
+            self.say("")
+            return
+        self.sampler.flush()
+        self._look_at_text()
+        self._show_text(model)
+        self._show_buttons()
+        self._show_notes(model)
+        self._show_distribution(model)
+        self._show_state()
+
+    def _look_at_text(self) -> None:
+        """Find out what the prompt is made of, if it or the model is another."""
+        model, prompt = self.context.subject.weights, self.context.study.prompt
+        if model is None or (model is self._model and prompt == self._prompt):
+            return
+        self._model, self._prompt = model, prompt
+        self._obstacle = words.unreadable(prompt, model)
+        self._given = words.pieces_of(prompt, model)
+        self.view.start(prompt, self._given, " " if model.alphabet is None else "")
+        self._newest = None
+        self._predicted, self._asked = None, None
+        self.controls.set_vocabulary(model.config.vocabulary)
+
+    def _show_text(self, model: ModelInfo) -> None:
+        """Bring the view to the study's tokens, at the cost of what is new."""
+        draws, shown = self.context.study.draws, len(self.view) - len(self._given)
+        if shown > len(draws) or (shown > 0 and draws[shown - 1] is not self._newest):
+            kept = 0 if shown <= len(draws) else len(draws)
+            self.view.truncate(len(self._given) + kept)
+            shown = kept
+        if shown < len(draws):
+            self.view.append([draw.piece for draw in draws[shown:]])
+        self._newest = draws[-1] if draws else None
+        place = self._place()
+        self.view.set_chosen(place)
+        tokens, query = self.context.study.tokens, self.context.selection.value.query
+        marked = None if tokens is None or query is None else query + tokens.dropped
+        self.view.set_marked(marked if marked is not None and marked < len(self.view) else None)
+        self.view.set_ending("incomplete" if self.sampler.ended == "failed" else "")
+
+    def _show_buttons(self) -> None:
+        reason = self._reason()
+        self.controls.show_state(
+            running=self.sampler.running,
+            stopping=self.sampler.stopping,
+            ready=not reason,
+            drawn=bool(self.context.study.draws),
+            reason=reason,
+        )
+        problems = [self._obstacle, *self._wrong.values(), self._failure]
+        if self.sampler.ended == "failed":
+            problems.append(f"{self._words_of_run()}: {self.sampler.reason} (incomplete)")
+        self.problem.say(" ".join(_sentence(each) for each in problems if each))
+
+    def _show_notes(self, model: ModelInfo) -> None:
+        found = words.notes(len(self._given), self.controls.top_k.value(), model)
+        self.note.say(_sentence("; ".join(found)))
+
+    def _place(self) -> int | None:
+        """The token whose distribution is to be seen; None: the one that is still to come."""
+        if self._pinned is not None and self._pinned < len(self.view):
+            return self._pinned
+        return None if self._ahead or not self.context.study.draws else len(self.view) - 1
+
+    def _show_distribution(self, model: ModelInfo) -> None:
+        place = self._place()
+        shown = self._known(place)
+        if shown is None:
+            self._ask(place, model)
+            shown = self._predicted
+        size = model.config.vocabulary
+        self.stages.say(f"all {size:,}  ·  logit ▸ /T ▸ top-k/p ▸ p")
+        if self._obstacle or (place == 0 and shown is None):
+            self.bars.clear()
+            self.say("" if self._obstacle else "Nothing stands before the first token, so nothing was predicted.")
+        elif shown is not None and len(shown.logits) == size:
+            self.bars.show_distribution(
+                shown.logits,
+                shown.probabilities,
+                drawn=shown.chosen,
+                temperature=shown.temperature,
+                piece=model.piece,
+            )
+            if self._may_change_numbers():
+                self.say(self._words_of(shown, model))
+
+    def _known(self, place: int | None) -> Distribution | None:
+        """The distribution that came with the token itself, if it is the one to be seen."""
+        newest = self.sampler.newest
+        if self._pinned is not None or newest is None or (place is None and not self.sampler.running):
+            return None
+        return newest
+
+    def _ask(self, place: int | None, model: ModelInfo) -> None:
+        """Have the distribution at a place computed, unless it is there or on its way."""
+        study, plan = self.context.study, self._plan()
+        before = len(self.view) if place is None else place
+        count = max(before - len(self._given), 0)
+        chosen = None
+        if place is not None and place >= len(self._given):
+            draw = study.draws[place - len(self._given)]
+            chosen = draw.id
+            plan = plan if self._replayed else self.sampler.plan_of(draw) or plan
+        elif place is not None:
+            chosen = _id_of(self._given[place], model)
+        settings = (plan.temperature, plan.top_k, plan.top_p)
+        asked = (model, self._prompt, before, place, study.draws[count - 1] if count else None, chosen, settings)
+        if asked == self._asked:
+            return
+        self._asked, self._predicted, self._failure = asked, self._predicted, ""
+        if self._obstacle or before == 0:
+            self._predicted = self._predict_job = None
+            return
+        gap = " " if model.alphabet is None else ""
+        self._predict_job = self.context.new_job()
+        self.context.send(
+            Predict(
+                job=self._predict_job,
+                text=study.prompt if before >= len(self._given) else gap.join(self._given[:before]),
+                continuation=study.continuation[:count],
+                temperature=plan.temperature,
+                top_k=plan.top_k,
+                top_p=plan.top_p,
+                chosen=chosen,
+            )
+        )
+
+    def _words_of(self, shown: Distribution, model: ModelInfo) -> str:
+        before = words.study_tail(self.context.study, model, self._given, shown.position)
+        if shown.chosen is None:
+            return words.of_next(shown, before, model)
+        place = shown.position - len(self._given)
+        draws = self.context.study.draws
+        as_drawn = True
+        if 0 <= place < len(draws):
+            plan = self.sampler.plan_of(draws[place])
+            settings = (shown.temperature, shown.top_k, shown.top_p)
+            as_drawn = plan is None or (plan.temperature, plan.top_k, plan.top_p) == settings
+        return words.of_token(shown, before, model, sampled=place >= 0, as_drawn=as_drawn)
+
+    def _may_change_numbers(self) -> bool:
+        """While tokens stream in, what is read changes four times a second."""
+        return not self.sampler.running or self.clock() - self._read_at >= READABLE_S
+
+    def _show_state(self) -> None:
+        if not (self.sampler.stopping or self._may_change_numbers()):
+            return
+        self._read_at = self.clock()
+        self.state.say(self._words_of_run())
+
+    def _words_of_run(self) -> str:
+        sampler = self.sampler
+        if self._model is None:
+            return ""
+        return words.of_run(
+            running=sampler.running,
+            stopping=sampler.stopping,
+            ended=sampler.ended,
+            drawn=sampler.drawn,
+            tokens_per_second=sampler.tokens_per_second,
+            model=self._model,
+        )
+
+    def _tip(self, token: int) -> str:
+        """What is known of a token of the text, as plain text."""
+        place = token - len(self._given)
+        if place < 0 or place >= len(self.context.study.draws):
+            return f"{words.quoted([self.view.page.pieces[token]])} of the prompt, at position {token:,}"
+        draw = self.context.study.draws[place]
+        rank = "the likeliest" if draw.rank == 0 else f"rank {draw.rank:,}, counted from 0"
+        return f"{words.quoted([draw.piece])} at position {token:,}, drawn at {percent(draw.probability)}, {rank}"
+
+    def table(self) -> list[list[str]]:
+        shown = self._known(self._place()) or self._predicted
+        if shown is None or self._model is None:
+            return []
+        order = np.argsort(-shown.logits, kind="stable")
+        ranks = np.empty_like(order)
+        ranks[order] = np.arange(len(order))
+        ids = order.tolist() if self.bars.order == "probability" else list(range(len(order)))
+        logits, probabilities = shown.logits.tolist(), shown.probabilities.tolist()
+        return [["token", "id", "logit", "probability", "rank"]] + [
+            [self._model.piece(id), str(id), f"{logits[id]:.6g}", f"{probabilities[id]:.6g}", str(ranks[id])]
+            for id in ids
+        ]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _id_of(piece: str, model: ModelInfo) -> int | None:
+    if model.alphabet is None:
+        return int(piece) if piece.isascii() and piece.isdigit() else None
+    return model.alphabet.index(piece) if piece in model.alphabet else None

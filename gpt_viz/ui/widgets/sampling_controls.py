@@ -1,0 +1,228 @@
+"""The sampler's buttons and settings, in lines that break where the panel is narrow. Knows no model and no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal, SignalInstance
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from gpt_viz.ui import theme
+from gpt_viz.ui.widgets.bounded import BoundedFraction, BoundedNumber
+from gpt_viz.ui.widgets.fields import SeedField
+from gpt_viz.ui.widgets.flow import FlowLayout
+from gpt_viz.ui.widgets.manners import set_property, tip
+from gpt_viz.ui.widgets.stop_slider import StopSlider
+
+MOST_TOKENS = 1_000_000
+DEFAULT_TOKENS = 300
+NARROW = 520  # px; below it the sliders go, the fields stay
+_HUNDREDTHS = 100  # sliders count in hundredths
+_TEMPERATURES = tuple(range(0, 205, 5))
+_TOP_P = (1, *range(5, 100, 5), 98, 99, 100)
+
+
+class Knob(QWidget):
+    """A setting: its name, a slider for the hand, a field for the exact value."""
+
+    def __init__(self, name: str, label: str, field: QWidget, *, width: int, note: str, slider: bool = False) -> None:
+        super().__init__()
+        self.field, self._letters = field, width
+        field.setObjectName(f"sampling.{name}")
+        field.setAccessibleName(label)
+        field.setToolTip(tip(note))
+        self.label = QLabel(label)
+        self.label.setProperty("muted", "true")
+        self.label.setBuddy(field)
+        self.label.setToolTip(tip(note))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GRID)
+        row.addWidget(self.label)
+        self.slider: StopSlider | None = None
+        if slider:
+            self.slider = StopSlider()
+            self.slider.setObjectName(f"sampling.{name}.slider")
+            self.slider.setAccessibleName(f"{label} slider")
+            row.addWidget(self.slider, 1)
+        row.addWidget(field)
+        self.show_slider(slider)
+        theme.theme.changed.connect(self._measure)
+        self._measure()
+
+    def show_slider(self, shown: bool) -> None:
+        """Have the slider, and grow with it, or leave it out."""
+        if self.slider is not None:
+            self.slider.setVisible(shown)
+        growing = QSizePolicy.Policy.Expanding if shown else QSizePolicy.Policy.Fixed
+        self.setSizePolicy(growing, QSizePolicy.Policy.Fixed)
+
+    def _measure(self) -> None:
+        metrics = self.field.fontMetrics()
+        self.field.setFixedSize(metrics.horizontalAdvance("0" * self._letters) + 22, metrics.height() + 14)
+        self.setMaximumWidth(self.label.sizeHint().width() + self.field.width() + 2 * theme.GRID + 128)
+
+
+class SamplingControls(QWidget):
+    """Emits what is pressed; `changed` when temperature, top-k or top-p is another, `reseeded` when a seed is entered.
+
+    `refused` carries a sentence on what is wrong with a field, and "" when it is right again.
+    """
+
+    run = Signal()
+    step = Signal()
+    stop = Signal()
+    back = Signal()
+    clear = Signal()
+    changed = Signal()
+    edited = Signal()
+    reseeded = Signal()
+    refused = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.temperature = BoundedFraction(
+            0.0, 100.0, named=0.0, word="greedy", rule="the temperature is a number from 0 (greedy) to 100"
+        )
+        self.top_k = BoundedNumber(0, 2**24, word="off", rule="top-k is a whole number from 0 (off) up")
+        self.top_p = BoundedFraction(
+            0.001, 1.0, named=1.0, word="off", rule="top-p is a number above 0 and up to 1 (off)", decimals=3
+        )
+        self.tokens = BoundedNumber(
+            0, MOST_TOKENS, word="endless", rule=f"the number of tokens goes from 0 (endless) to {MOST_TOKENS:,}"
+        )
+        self.seed = SeedField()
+        self.temperature.setValue(1.0)
+        self.top_p.setValue(1.0)
+        self.tokens.setValue(DEFAULT_TOKENS)
+        self.seed.setText("0")
+        self.seed.setPlaceholderText("any")
+        self._flow = FlowLayout(self, across=12, down=8)
+        self.buttons = {
+            name: self._button(name, text, signal, note)
+            for name, text, signal, note in (
+                ("run", "Run", self.run, "Sample on from the text (Ctrl+Return)"),
+                ("step", "Step", self.step, "Sample one token (.)"),
+                ("stop", "Stop", self.stop, "End the run after the token that is being drawn"),
+                ("back", "Back", self.back, "Take the newest token back (Backspace)"),
+                ("clear", "Clear", self.clear, "Take all sampled tokens back"),
+            )
+        }
+        self.buttons["run"].setCheckable(True)
+        self._flow.addWidget(self._row_of_buttons())
+        self._knobs = [
+            Knob("tokens", "tokens", self.tokens, width=6, note="How many tokens one run draws; 0 is endless"),
+            Knob("seed", "seed", self.seed, width=8, note="The same seed always gives the same text; empty: any"),
+            Knob(
+                "temperature", "temperature", self.temperature, width=5, slider=True,
+                note="Logits are divided by it: below 1 the likely gets likelier; 0 is greedy, the likeliest always",
+            ),
+            Knob(
+                "top_k", "top-k", self.top_k, width=3, slider=True,
+                note="Only the k likeliest can be drawn; 0 is off",
+            ),
+            Knob(
+                "top_p", "top-p", self.top_p, width=3, slider=True,
+                note="Only the likeliest that together reach p can be drawn; 1 is off",
+            ),
+        ]  # fmt: skip
+        for knob in self._knobs:
+            self._flow.addWidget(knob)
+        self._connect()
+        self.set_vocabulary(65)
+
+    def _button(self, name: str, text: str, signal: SignalInstance, note: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(f"sampling.{name}")
+        button.setAccessibleName({"run": "Run", "back": "One token back", "clear": "Start over"}.get(name, text))
+        button.setToolTip(note)
+        button.clicked.connect(signal)
+        return button
+
+    def _row_of_buttons(self) -> QWidget:
+        group = QWidget()
+        row = QHBoxLayout(group)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GRID // 2)
+        for button in self.buttons.values():
+            row.addWidget(button)
+        group.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        return group
+
+    def _connect(self) -> None:
+        for field in (self.temperature, self.top_k, self.top_p, self.tokens):
+            field.refused.connect(self.refused)
+        for field in (self.temperature, self.top_k, self.top_p):
+            field.valueChanged.connect(self._show_on_sliders)
+            field.valueChanged.connect(lambda _: self.changed.emit())
+        self.seed.textChanged.connect(lambda _: self.edited.emit())
+        self.seed.editingFinished.connect(self.reseeded)
+        for knob, act in zip(
+            self._knobs[2:], (self._slide_temperature, self._slide_top_k, self._slide_top_p), strict=True
+        ):
+            assert knob.slider is not None
+            knob.slider.chosen.connect(act)
+
+    # -- what stands in it --
+
+    def commit(self) -> None:
+        """Take what is typed but not yet entered; what will not do goes back to what was."""
+        for field in (self.temperature, self.top_k, self.top_p, self.tokens):
+            field.interpretText()
+
+    def set_vocabulary(self, size: int) -> None:
+        """Let the top-k slider reach over so many tokens."""
+        self._top_ks: Sequence[int] = _stops(size)
+        self._show_on_sliders()
+
+    def complain(self, message: str) -> None:
+        """Mark the seed as wrong, with the reason; "" takes it back."""
+        set_property(self.seed, "mistake", bool(message))
+        self.seed.setAccessibleDescription(message)
+
+    def show_state(self, *, running: bool, stopping: bool, ready: bool, drawn: bool, reason: str = "") -> None:
+        """Which buttons can be pressed: `ready` to sample, something `drawn` to be taken back. `reason`: why not."""
+        run = self.buttons["run"]
+        run.setChecked(running)
+        run.setText("Running" if running else "Run")
+        run.setEnabled(ready or running)
+        self.buttons["step"].setEnabled(ready and not running)
+        stop = self.buttons["stop"]
+        stop.setEnabled(running and not stopping)
+        for name in ("back", "clear"):
+            self.buttons[name].setEnabled(drawn and not running)
+        for name in ("run", "step"):
+            self.buttons[name].setAccessibleDescription(reason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for knob in self._knobs[2:]:
+            knob.show_slider(self.width() >= NARROW)
+
+    def _show_on_sliders(self, *_: object) -> None:
+        shown = (
+            (round(self.temperature.value() * _HUNDREDTHS), _TEMPERATURES),
+            (self.top_k.value(), self._top_ks),
+            (round(self.top_p.value() * _HUNDREDTHS), _TOP_P),
+        )
+        for knob, (value, stops) in zip(self._knobs[2:], shown, strict=True):
+            assert knob.slider is not None
+            knob.slider.show_value(value, stops)
+
+    def _slide_temperature(self, hundredths: int) -> None:
+        self.temperature.setValue(hundredths / _HUNDREDTHS)
+
+    def _slide_top_k(self, count: int) -> None:
+        self.top_k.setValue(count)
+
+    def _slide_top_p(self, hundredths: int) -> None:
+        self.top_p.setValue(hundredths / _HUNDREDTHS)
+
+
+def _stops(size: int) -> tuple[int, ...]:
+    """0 (off), then every count of a small vocabulary, or of a large one 1, 2, 5, 10, 20, 50 and so on."""
+    if size <= 100:
+        return tuple(range(size + 1))
+    round_ones = [figure * 10**power for power in range(9) for figure in (1, 2, 5)]
+    return (0, *(count for count in round_ones if count < size), size)
