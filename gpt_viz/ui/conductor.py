@@ -16,7 +16,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import (
     Attended,
-    Built,
     Cancelled,
     Command,
     Event,
@@ -101,13 +100,9 @@ class Conductor(QObject):
 
     def handle(self, event: Event) -> None:
         """Follow what the engine answers."""
-        if isinstance(event, Built):
-            self._job = self._asked = None  # what is still under way was begun with the model before
-            self._selection.fit(event.model.config, event.model.config.block_size)
-            self.consider()
-        elif event.job != self._job:
+        if event.job != self._job:
             return
-        elif isinstance(event, (Traced, Attended)):
+        if isinstance(event, (Traced, Attended)):
             self._study.saw(event.tokens)
             if self._subject.built is not None:
                 self._selection.fit(self._subject.built.config, len(event.tokens.ids))
@@ -122,8 +117,7 @@ class Conductor(QObject):
     def consider(self, *_: object) -> None:
         """Ask for another inspection if the state is another than at the last one and none is under way."""
         if self._subject.built is not self._model:
-            self._model = self._subject.built
-            self._models += 1
+            self._change_model(self._subject.built)
         wanted = self._wanted()
         if self._job is not None or wanted is None or wanted.answered_by(self._asked):
             return
@@ -134,6 +128,13 @@ class Conductor(QObject):
             return
         self._timer.stop()
         self._ask(wanted)
+
+    def _change_model(self, model: ModelInfo | None) -> None:
+        self._model = model
+        self._models += 1
+        self._job = self._asked = None  # what is still under way was begun with the model before
+        if model is not None:
+            self._selection.fit(model.config, model.config.block_size)
 
     def _ask(self, wanted: Wanted) -> None:
         self._asked, self._asked_at, self._job = wanted, self._clock(), self._new_job()

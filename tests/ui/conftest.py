@@ -1,0 +1,89 @@
+"""What the tests of the window need: windows on a fake engine and on the real one, always closed and waited for."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication
+
+from gpt_viz.ui.panel import Context
+from gpt_viz.ui.selection import SelectionModel
+from gpt_viz.ui.study import Study
+from gpt_viz.ui.subject import Subject
+from gpt_viz.ui.theme import theme
+
+READY_MS = 30_000
+SMALL = ["--set", "layers=2", "--set", "heads=3", "--set", "width=12", "--set", "block_size=16"]
+
+
+@pytest.fixture(autouse=True)
+def _light(request):
+    """Each test begins and ends in the light theme at ten points."""
+    theme.use("light", 10.0) if "qapp" in request.fixturenames else None
+    yield
+    if QApplication.instance() is not None:
+        theme.use("light", 10.0)
+
+
+@pytest.fixture
+def world(qapp):
+    """The shared states without a window; `sent` is what was asked of the engine."""
+    made = SimpleNamespace(selection=SelectionModel(), study=Study(), subject=Subject(), sent=[], told=[])
+    jobs = iter(range(1, 10**9))
+    made.new_job = lambda: next(jobs)
+    made.send = made.sent.append
+    made.context = Context(
+        made.selection, made.study, made.subject, made.new_job, made.send, lambda text, *_: made.told.append(text)
+    )
+    return made
+
+
+@pytest.fixture
+def open_window(qtbot) -> Callable:
+    """A function that opens a window for a command line; `make_engine` None is the real engine."""
+    from gpt_viz import app
+
+    opened = []
+
+    def open_one(*argv, make_engine=None, size=(1280, 800), wait=True):
+        window = app.make_window(app.start(list(argv)), make_engine)
+        opened.append(window)
+        window.resize(*size)
+        with qtbot.waitSignal(window.ready, timeout=READY_MS if wait else 0, raising=wait):
+            window.show()
+        return window
+
+    yield open_one
+    for window in opened:
+        window.close()
+        assert window.worker.stop(10)
+        window.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture
+def window(open_window):
+    """A window on the real engine with a small model, ready."""
+    return open_window(*SMALL)
+
+
+@pytest.fixture
+def fake(open_window):
+    """A window on the fake engine with a small model, ready; the engine is its `engine`."""
+    import sys
+    from pathlib import Path
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    from fake_engine import FakeEngine
+
+    engines = []
+
+    def make_engine(emit):
+        engines.append(FakeEngine(emit))
+        return engines[0]
+
+    made = open_window(*SMALL, make_engine=make_engine)
+    made.engine = engines[0]
+    yield made
+    sys.path.remove(str(Path(__file__).parent))
