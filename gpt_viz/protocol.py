@@ -94,10 +94,14 @@ class Sample(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenText(Command):
-    """Read a text file. Yields Progress, then TextOpened. The file is only ever read."""
+    """Read a text file. Yields Progress, then TextOpened. The file is only ever read.
+
+    `encoding` None takes what the file's byte-order mark says, else UTF-8.
+    """
 
     lane = "text"
     path: str
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +161,7 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EngineReady(Event):
-    """The engine exists: torch is imported. `memory_bytes` is what this machine can hold now."""
+    """The engine exists: torch is imported. `threads` is how many torch works with."""
 
     torch_version: str
     devices: tuple[DeviceInfo, ...]
@@ -212,7 +216,7 @@ class Built(Event):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens that a pass really saw: `ids` and their texts `pieces`, after `dropped` earlier ones that did not fit."""
+    """The tokens that a pass really saw: `ids` and their texts `pieces`, after `dropped` earlier ones left out."""
 
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
@@ -232,7 +236,8 @@ class StepSeen:
 class Traced(Event):
     """One pass, step by step, in order of execution. `loss` is in nats per token over the text's own next characters
     (None for a single token). `first_bad` names the first place whose numbers are not all finite (-inf in `masked`
-    is meant), else empty. `elapsed_s` is the time of a plain pass of the same ids, without the recording.
+    is meant), else empty. `elapsed_s` is the time of a plain pass of the same ids, without the recording; where that
+    would take more than some milliseconds, the time of this very pass, with it.
     """
 
     picture = True

@@ -80,8 +80,8 @@ def read(path: str, encoding: str | None = None) -> Corpus:
             return corpus
 
 
-def reading(path: str, encoding: str | None = None) -> Generator[tuple[int, int], None, Corpus]:
-    """Read a text file in parts. Yields (bytes read, bytes to read) before each part and returns the Corpus.
+def reading(path: str, encoding: str | None = None) -> Generator[tuple[int, int, str], None, Corpus]:
+    """Read a text file in parts. Yields (bytes read, bytes to read, name) before each and returns the Corpus.
 
     At most LIMIT_BYTES are read, and noted where that is not all. Closing the generator closes the file. Raises
     TextFileError with the reason `directory`, `missing`, `permission`, `vanished`, `special`, `unreadable`, `empty`,
@@ -89,7 +89,7 @@ def reading(path: str, encoding: str | None = None) -> Generator[tuple[int, int]
     """
     size = _size(path)
     total = min(size, LIMIT_BYTES)
-    yield 0, total
+    yield 0, total, Path(path).name
     with _opened(path) as file:
         head = _part(file, path, min(CHUNK_BYTES, total or CHUNK_BYTES))
         decoder = _Decoder(path, head, encoding)
@@ -103,7 +103,7 @@ def reading(path: str, encoding: str | None = None) -> Generator[tuple[int, int]
             texts.append(text)
             if done >= LIMIT_BYTES:
                 break
-            yield done, max(total, done)
+            yield done, max(total, done), Path(path).name
             part = _part(file, path, min(CHUNK_BYTES, LIMIT_BYTES - done))
         size = max(os.fstat(file.fileno()).st_size, done)
         text = decoder.finish(cut=done < size)
@@ -220,8 +220,8 @@ def _check_text(path: str, head: bytes, encoding: str) -> None:
 def _size(path: str) -> int:
     try:
         status = os.stat(path)
-    except PermissionError:
-        raise _no_permission(path) from None
+    except PermissionError as error:
+        raise _unreadable(path, error) from None
     except (OSError, ValueError):  # ValueError: a path with a NUL in it
         raise TextFileError("missing", f"there is no file {path}") from None
     if stat.S_ISDIR(status.st_mode):
@@ -236,8 +236,6 @@ def _opened(path: str) -> BinaryIO:
         return open(path, "rb")
     except FileNotFoundError:
         raise TextFileError("vanished", f"{path} was there a moment ago and is gone") from None
-    except PermissionError:
-        raise _no_permission(path) from None
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -249,9 +247,7 @@ def _part(file: BinaryIO, path: str, size: int) -> bytes:
         raise _unreadable(path, error) from None
 
 
-def _no_permission(path: str) -> TextFileError:
-    return TextFileError("permission", f"no permission to read {path}")
-
-
 def _unreadable(path: str, error: OSError) -> TextFileError:
+    if isinstance(error, PermissionError):
+        return TextFileError("permission", f"no permission to read {path}")
     return TextFileError("unreadable", f"{path} could not be read: {error.strerror or error}")

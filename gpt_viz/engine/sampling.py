@@ -36,7 +36,7 @@ class ImpossibleDraw(ValueError):  # noqa: N818
     """A draw gave an id that does not exist or that has no probability."""
 
 
-def check_settings(*, temperature: object = 1.0, top_k: object = 0, top_p: object = 1.0) -> None:
+def check_settings(temperature: object = 1.0, top_k: object = 0, top_p: object = 1.0) -> None:
     """Raise SettingError for a temperature that is negative or not finite, a negative top-k, a top-p outside (0, 1]."""
     if not _is_number(temperature):
         raise SettingError("temperature", f"the temperature must be a number, not {temperature!r}")
@@ -96,7 +96,7 @@ def check_logits(logits: Tensor, position: int | None = None) -> float:
         return largest
     what = {math.inf: "infinity", -math.inf: "nothing but -infinity"}.get(largest, "NaN")
     where = "" if position is None else f" at position {position}"
-    raise BrokenOutput(f"the model's output contains {what}{where}; build or load the model again")
+    raise BrokenOutput(f"the model's output contains {what}{where}")
 
 
 def rank(logits: Tensor, id: int) -> int:

@@ -161,9 +161,9 @@ def test_c10_reading_tells_its_progress_and_can_be_closed_at_any_part(saved, mon
     monkeypatch.setattr(corpus, "CHUNK_BYTES", 100)
     path = saved(b"abcdefghi\n" * 100)
     steps = reading(path)
-    assert [next(steps) for _ in range(4)] == [(0, 1000), (100, 1000), (200, 1000), (300, 1000)]
+    assert [next(steps) for _ in range(4)] == [(done, 1000, "text.txt") for done in (0, 100, 200, 300)]
     steps.close()
-    assert list(reading(path))[-1] == (1000, 1000)
+    assert list(reading(path))[-1] == (1000, 1000, "text.txt")
     assert read(path).text == "abcdefghi\n" * 100
 
 

@@ -1,0 +1,277 @@
+"""Answers commands: one method for each, a generator of events. Knows no window, no thread and no queue.
+
+Usable by itself: `for event in Engine().run(command)`. Whoever advances the generators may take turns between them:
+nothing that torch keeps globally (modes, gradients, random numbers) is left set over a yield.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+import torch
+
+from gpt_viz.config import check_seed
+from gpt_viz.engine import corpus
+from gpt_viz.engine.devices import check_fits, devices, resolve
+from gpt_viz.engine.initialise import build_steps
+from gpt_viz.engine.limits import explained
+from gpt_viz.engine.loaded import Loaded, loaded
+from gpt_viz.engine.pace import Pace, Stopwatch
+from gpt_viz.engine.sampling import check_settings, check_tokens, rank
+from gpt_viz.engine.taps import snapshot
+from gpt_viz.engine.tokenizer import UnknownCharacters, tokenizer_for
+from gpt_viz.engine.trace import inspect_steps
+from gpt_viz.protocol import (
+    Attended,
+    Build,
+    Built,
+    Command,
+    Distribution,
+    Drawn,
+    Drop,
+    Dropped,
+    EngineReady,
+    Event,
+    Inspect,
+    OpenText,
+    Predict,
+    Progress,
+    Sample,
+    TextOpened,
+    TextRefused,
+    Traced,
+)
+
+Events = Generator[Event | None, None, None]
+R = TypeVar("R")
+
+# So many characters of an opened text are handed out.
+EXCERPT = 5_000
+# A pass that took longer with the recording is not made once more without it.
+_QUICK_S = 0.020
+
+
+class NoModel(ValueError):  # noqa: N818 (what it is says more than "Error")
+    """There is no model in the slot that was asked for."""
+
+
+class Engine:
+    """Holds a model per slot and runs commands on them. `emit` gets one EngineReady; `threads` None leaves torch's."""
+
+    def __init__(
+        self,
+        emit: Callable[[Event], None] | None = None,
+        threads: int | None = None,
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._slots: dict[str, Loaded] = {}
+        self._clock = clock
+        self._methods: dict[type[Command], Callable[[Any], Events]] = {
+            Build: self._build,
+            Drop: self._drop,
+            Inspect: self._inspect,
+            Predict: self._predict,
+            Sample: self._sample,
+            OpenText: self._open_text,
+        }
+        if threads is not None:
+            torch.set_num_threads(threads)
+        if emit is not None:
+            ready = EngineReady(
+                job=0, torch_version=torch.__version__, devices=devices(), threads=torch.get_num_threads()
+            )
+            emit(ready)
+
+    def run(self, command: Command) -> Events:
+        """The events of a command, in order; None is a place to pause at. Raises ValueErrors that say what to change.
+
+        Nothing happens before the first `next`, and closing the generator early leaves the slots as they were.
+        """
+        if type(command) not in self._methods:
+            raise TypeError(f"the engine knows no command {type(command).__name__}")
+        try:
+            yield from self._methods[type(command)](command)
+        except (RuntimeError, MemoryError) as error:
+            sentence = self._explained(error, command)
+            if sentence is None:
+                raise
+            raise sentence from error
+
+    def model(self, slot: str) -> Loaded:
+        """What is in a slot. Raises NoModel."""
+        if slot not in self._slots:
+            raise NoModel("there is no model yet; build one first")
+        return self._slots[slot]
+
+    def _build(self, command: Build) -> Events:
+        device = resolve(command.device)
+        tokenizer = tokenizer_for(command.alphabet, command.config.vocabulary)
+        check_fits(command.config, device)
+        watch = Stopwatch(self._clock)
+        steps = watch.timed(build_steps(command.config, command.seed, device))
+        model = yield from _told(steps, command)
+        made = loaded(model, tokenizer, seed=command.seed, alphabet=command.alphabet, elapsed_s=watch.elapsed_s)
+        self._slots[command.slot] = made
+        yield Built(job=command.job, slot=command.slot, model=made.info)
+
+    def _drop(self, command: Drop) -> Events:
+        dropped = self._slots.pop(command.slot, None)
+        if dropped is not None and dropped.info.device.startswith("cuda"):
+            del dropped
+            torch.cuda.empty_cache()
+        yield Dropped(job=command.job, slot=command.slot)
+
+    def _inspect(self, command: Inspect) -> Events:
+        job, slot, held = command.job, command.slot, self.model(command.slot)
+        unknown: tuple[tuple[int, str], ...] = ()
+        try:
+            ids = held.ids(command.text, command.continuation)
+        except UnknownCharacters as error:
+            ids, unknown = [], error.unknown
+        if not ids:
+            yield TextRefused(job=job, slot=slot, unknown=unknown)
+            return
+        tokens = held.tokens(ids)
+        watch = Stopwatch(self._clock)
+        steps = inspect_steps(
+            held.model, tokens.ids, trace=command.trace, attention=command.attention, head=command.head
+        )
+        found = yield from self._while_held(slot, held, watch.timed(steps))
+        if found is None:
+            return
+        if command.trace:
+            quick = watch.elapsed_s < _QUICK_S
+            yield Traced(
+                job=job,
+                slot=slot,
+                tokens=tokens,
+                steps=found.steps,
+                loss=found.loss,
+                first_bad=found.first_bad,
+                elapsed_s=held.plain_pass(tokens.ids, self._clock) if quick else watch.elapsed_s,
+            )
+        if found.patterns is not None and found.whole is not None:
+            yield Attended(
+                job=job, slot=slot, tokens=tokens, patterns=found.patterns, head=found.head, whole=found.whole
+            )
+
+    def _predict(self, command: Predict) -> Events:
+        cuts = (command.temperature, command.top_k, command.top_p)
+        check_settings(*cuts)
+        held = self.model(command.slot)
+        held.check(() if command.chosen is None else (command.chosen,))
+        ids = held.readable(command.text, command.continuation)
+        logits = yield from self._while_held(command.slot, held, held.fast.steps(ids))
+        if logits is not None:
+            probabilities = held.probabilities(ids, logits, *cuts)
+            yield _distribution(command, logits, probabilities, len(ids), command.chosen)
+
+    def _sample(self, command: Sample) -> Events:
+        job, slot = command.job, command.slot
+        cuts = (command.temperature, command.top_k, command.top_p)
+        check_settings(*cuts)
+        check_tokens(command.tokens)
+        check_seed(command.seed)
+        held = self.model(slot)
+        ids = held.readable(command.text, command.continuation)
+        draw = len(command.continuation)
+        end = None if command.tokens is None else draw + command.tokens
+        sampler = yield from self._while_held(slot, held, held.sampler(command.seed, draw))
+        pace = Pace(self._clock())
+        while sampler is not None and draw != end:
+            logits = yield from self._while_held(slot, held, held.fast.steps(ids))
+            if logits is None:
+                return
+            logits = logits.to("cpu", torch.float32)
+            probabilities = held.probabilities(ids, logits, *cuts)
+            id = sampler.draw(probabilities, draw)
+            yield Drawn(
+                job=job,
+                slot=slot,
+                id=id,
+                piece=held.piece(id),
+                position=len(ids),
+                probability=float(probabilities[id]),
+                rank=rank(logits, id),
+                tokens_per_second=pace.count(self._clock()),
+            )
+            yield _distribution(command, logits, probabilities, len(ids), id)
+            ids.append(id)
+            draw += 1
+
+    def _while_held(self, slot: str, held: Loaded, steps: Generator[None, None, R]) -> Generator[None, None, R | None]:
+        """The steps' result, or None once the slot holds another model: no job may mix two."""
+        while self._slots.get(slot) is held:
+            try:
+                next(steps)
+            except StopIteration as end:
+                result: R = end.value
+                return result
+            yield
+        return None
+
+    def _open_text(self, command: OpenText) -> Events:
+        found = yield from _told(corpus.reading(command.path, command.encoding), command)
+        yield TextOpened(
+            job=command.job,
+            slot=command.slot,
+            path=found.path,
+            name=found.name,
+            characters=len(found.text),
+            alphabet=found.alphabet,
+            excerpt=found.text[:EXCERPT],
+            encoding=found.encoding,
+            notes=found.notes,
+        )
+
+    def _explained(self, error: Exception, command: Command) -> ValueError | None:
+        """The error as a sentence about the machine, for the model that the command builds or runs."""
+        if isinstance(command, Build):
+            return explained(error, command.config, command.device)
+        held = self._slots.get(command.slot)
+        if held is None or isinstance(command, OpenText):
+            return None
+        return explained(error, held.info.config, held.info.device)
+
+
+def _told(steps: Generator[tuple[int, int, str], None, R], command: Command) -> Generator[Event, None, R]:
+    """The steps' result, their progress told as events."""
+    while True:
+        try:
+            done, total, what = next(steps)
+        except StopIteration as end:
+            result: R = end.value
+            return result
+        yield Progress(job=command.job, slot=command.slot, done=done, total=total, what=what)
+
+
+def _distribution(
+    command: Predict | Sample, logits: torch.Tensor, probabilities: torch.Tensor, position: int, chosen: int | None
+) -> Distribution:
+    return Distribution(
+        job=command.job,
+        slot=command.slot,
+        position=position,
+        logits=snapshot(logits),
+        probabilities=snapshot(probabilities),
+        chosen=chosen,
+        temperature=command.temperature,
+        top_k=command.top_k,
+        top_p=command.top_p,
+    )
+
+
+def make_engine(emit: Callable[[Event], None]) -> Engine:
+    """The engine of a window: it leaves one core to the window, and emits EngineReady. To be called on its thread."""
+    return Engine(emit, threads=max(1, _cores() - 1))
+
+
+def _cores() -> int:
+    """The cores that this process may use, which in a container are not all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,122 @@
+"""A model in its slot, with what is needed to feed it a text and to continue one. Knows no command and no event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+
+import torch
+from torch import Tensor
+
+from gpt_viz.engine.census import census, total, weight_bytes
+from gpt_viz.engine.fast import Fast
+from gpt_viz.engine.ids import IdsError
+from gpt_viz.engine.model import GPT
+from gpt_viz.engine.sampling import BrokenOutput, Sampler, distribution
+from gpt_viz.engine.taps import device_of, evaluating, stashing
+from gpt_viz.engine.tokenizer import CharacterTokenizer, IdTokenizer
+from gpt_viz.engine.trace import inspect
+from gpt_viz.protocol import ModelInfo, Tokens
+
+# How many random numbers are drawn at once while a long continuation is skipped: some milliseconds.
+_NUMBERS = 200_000
+# As many seeds are remembered with where they stand.
+_SEEDS = 4
+
+
+class Loaded:
+    """One model with its facts (`info`), its tokenizer and, once something is sampled, its packed weights (`fast`)."""
+
+    def __init__(self, model: GPT, tokenizer: CharacterTokenizer | IdTokenizer, info: ModelInfo) -> None:
+        self.model = model
+        self.info = info
+        self._tokenizer = tokenizer
+        self._fast: Fast | None = None
+        self._encoded: tuple[str, list[int]] = ("", [])
+        self._samplers: dict[int, Sampler] = {}
+
+    @property
+    def fast(self) -> Fast:
+        """The weights packed, made when they are first asked for."""
+        if self._fast is None:
+            self._fast = Fast(self.model)
+        return self._fast
+
+    def ids(self, text: str, continuation: tuple[int, ...] = ()) -> list[int]:
+        """The ids of the text and the continuation after it. Raises UnknownCharacters and IdsError."""
+        if text != self._encoded[0]:
+            self._encoded = (text, self._tokenizer.encode(text))
+        self.check(continuation)
+        return [*self._encoded[1], *continuation]
+
+    def readable(self, text: str, continuation: tuple[int, ...] = ()) -> list[int]:
+        """The same, of which there must be one at least. Raises IdsError where there is none."""
+        ids = self.ids(text, continuation)
+        if not ids:
+            raise IdsError("there is no text to go on from; type at least one character")
+        return ids
+
+    def check(self, ids: Sequence[int]) -> None:
+        """Raise IdsError where one of them is not in the vocabulary."""
+        vocabulary = self.info.config.vocabulary
+        if not ids or (set(map(type, ids)) == {int} and min(ids) >= 0 and max(ids) < vocabulary):
+            return
+        wrong = next(id for id in ids if type(id) is not int or not 0 <= id < vocabulary)
+        raise IdsError(f"id {wrong!r} is not in the vocabulary; ids go from 0 to {vocabulary - 1:,}")
+
+    def tokens(self, ids: list[int]) -> Tokens:
+        """The last of the ids, as many as the model can see at once."""
+        window = tuple(ids[-self.info.config.block_size :])
+        return Tokens(window, tuple(map(self._tokenizer.piece, window)), len(ids) - len(window))
+
+    def piece(self, id: int) -> str:
+        """The text of one id."""
+        return self._tokenizer.piece(id)
+
+    def probabilities(self, ids: list[int], logits: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
+        """The distribution (V,) of what comes after the ids. Raises BrokenOutput that says where it went wrong."""
+        try:
+            return distribution(logits, temperature, top_k, top_p, position=len(ids))
+        except BrokenOutput as error:
+            first = inspect(self.model, self.tokens(ids).ids).first_bad
+            raise BrokenOutput(f"{error}; it begins in {first}" if first else str(error)) from None
+
+    def plain_pass(self, ids: tuple[int, ...], clock: Callable[[], float]) -> float:
+        """How long a pass takes without any recording, in seconds."""
+        on_device = torch.tensor([ids], device=device_of(self.model))
+        with evaluating(self.model), stashing(self.model, False):
+            began = clock()
+            logits, _ = self.model(on_device)
+            logits[0, -1, 0].item()  # waits for a device that works on by itself
+            return clock() - began
+
+    def sampler(self, seed: int, at: int) -> Generator[None, None, Sampler]:
+        """The sampler of a seed, standing before draw `at`; yields on a long way there. Raises ConfigError."""
+        sampler = self._samplers.pop(seed, None) or Sampler(seed, self.info.config.vocabulary)
+        self._samplers[seed] = sampler
+        if len(self._samplers) > _SEEDS:
+            del self._samplers[next(iter(self._samplers))]
+        while not sampler.seek(at, at_most=max(1, _NUMBERS // self.info.config.vocabulary)):
+            yield
+        return sampler
+
+
+def loaded(
+    model: GPT,
+    tokenizer: CharacterTokenizer | IdTokenizer,
+    *,
+    seed: int,
+    alphabet: tuple[str, ...] | None,
+    elapsed_s: float,
+) -> Loaded:
+    """A model that was just built, with its census."""
+    info = ModelInfo(
+        config=model.config,
+        seed=seed,
+        device=str(device_of(model)),
+        alphabet=alphabet,
+        tensors=census(model),
+        total=total(model),
+        bytes=weight_bytes(model),
+        elapsed_s=elapsed_s,
+    )
+    return Loaded(model, tokenizer, info)
