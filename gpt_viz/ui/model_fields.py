@@ -21,16 +21,16 @@ from PySide6.QtWidgets import (
 from gpt_viz.config import CHOICES, GPTConfig, label
 from gpt_viz.ui.draft import head_stops, width_stops
 from gpt_viz.ui.theme import theme, tokens
-from gpt_viz.ui.widgets.fields import FIELD_WIDTH, Choice, FieldRow, FractionField, NumberField, SeedField
+from gpt_viz.ui.widgets.fields import Choice, FieldRow, FractionField, NumberField, SeedField
 from gpt_viz.ui.widgets.manners import named
 from gpt_viz.ui.widgets.stop_slider import StopSlider
 
 _NUMBERS = ("layers", "heads", "width", "block_size", "vocabulary")
 _CHECKS = {
-    "qkv_bias": ("bias", "q, k, v", "query, key and value add a bias"),
-    "bias": ("", "others", "projections, feed-forward layers and LayerNorms add a bias"),
-    "head_bias": ("", "head", "the output head adds a bias"),
-    "tied_head": ("head", "tied", "the output head uses the token embedding's matrix"),
+    "qkv_bias": ("q, k, v", "query, key and value add a bias"),
+    "bias": ("others", "projections, feed-forward layers and LayerNorms add a bias"),
+    "head_bias": ("head", "the output head adds a bias"),
+    "tied_head": ("tied head", "the output head uses the token embedding's matrix"),
 }
 _TIPS = {
     "layers": "L, how many blocks follow each other",
@@ -59,8 +59,8 @@ class ModelFields(QWidget):
         self.rows: dict[str, FieldRow] = {}
         self.checks: dict[str, QCheckBox] = {}
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(16, 4, 12, 8)
-        self._column.setSpacing(6)
+        self._column.setContentsMargins(16, 2, 12, 4)
+        self._column.setSpacing(5)
         self.preset = Choice()
         self.preset.setPlaceholderText("custom")
         self.preset.currentIndexChanged.connect(lambda _: self.changed.emit("preset"))
@@ -151,18 +151,18 @@ class ModelFields(QWidget):
     def _add_checks(self) -> None:
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(2)
+        grid.setHorizontalSpacing(4)
+        grid.setVerticalSpacing(0)
         grid.setColumnStretch(0, 1)
-        for place, (name, (caption, text, meaning)) in enumerate(_CHECKS.items()):
+        caption = QLabel("bias")
+        caption.setProperty("muted", "true")
+        grid.addWidget(caption, 0, 0)
+        for place, (name, (text, meaning)) in enumerate(_CHECKS.items()):
             check = named(QCheckBox(text), f"model.{name}", meaning)
             check.setToolTip(meaning)
-            check.setFixedWidth(FIELD_WIDTH)
             check.toggled.connect(lambda _, name=name: self.changed.emit(name))
             self.checks[name] = check
-            before = QLabel(caption)
-            before.setProperty("muted", "true")
-            grid.addWidget(before, place, 0)
-            grid.addWidget(check, place, 1)
+            grid.addWidget(check, place // 2, 1 + place % 2)
         self._column.addLayout(grid)
 
     def _add_more(self) -> None:

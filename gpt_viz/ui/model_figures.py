@@ -61,7 +61,7 @@ class ModelFigures(QWidget):
         self._values: dict[str, _Fitting] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
+        column.setSpacing(2)
         for name, (text, meaning) in _FIGURES.items():
             caption, value = QLabel(text), named(_Fitting(), f"model.{name}", text)
             caption.setProperty("muted", "true")

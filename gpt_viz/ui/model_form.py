@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStyle, QVBoxLayout, QWidget
 
 from gpt_viz import resources
 from gpt_viz.config import PRESETS, ConfigError, GPTConfig, check_seed, preset
@@ -75,8 +75,8 @@ class ModelForm(QWidget):
         self.build.clicked.connect(self._build)
         self._foot = QWidget()
         foot = QVBoxLayout(self._foot)
-        foot.setContentsMargins(16, 8, 12, 8)
-        foot.setSpacing(8)
+        foot.setContentsMargins(16, 6, 12, 8)
+        foot.setSpacing(6)
         foot.addWidget(self.figures)
         foot.addWidget(self._remark)
         foot.addWidget(self.build)
@@ -276,4 +276,5 @@ class ModelForm(QWidget):
             self._outside.insertWidget(1, self._foot)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(184, 0)
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        return QSize(self.fields.minimumSizeHint().width() + bar, 0)

@@ -191,7 +191,7 @@ class FieldRow(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(4)
-        self._grid.setVerticalSpacing(2)
+        self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(0, 1)
         self._grid.addWidget(self.label, 0, 0)
         if beside is not None:
