@@ -13,6 +13,7 @@ from gpt_viz.ledger.costs import (
     needed_bytes,
     weight_bytes,
 )
+from gpt_viz.ledger.flow import inputs, parameters_used, step_multiply_adds, step_parameters
 from gpt_viz.ledger.forward import Steps, StepSpec, steps
 from gpt_viz.ledger.letters import evaluate
 from gpt_viz.ledger.parameters import SHARED, Tensors, TensorSpec, tensors
@@ -30,10 +31,14 @@ __all__ = [
     "Tensors",
     "evaluate",
     "groups",
+    "inputs",
     "multiply_adds",
     "multiply_adds_per_token",
     "needed_bytes",
+    "parameters_used",
     "rows",
+    "step_multiply_adds",
+    "step_parameters",
     "steps",
     "tensors",
     "total",
