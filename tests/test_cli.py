@@ -254,6 +254,12 @@ def test_sample_gives_the_same_text_for_the_same_seeds(done):
     assert len({done(*words), done(*words, "--seed", "1"), done(*words, "--model-seed", "1")}) == 3
 
 
+def test_sample_of_the_untrained_step5_is_the_notebooks_picture(done):
+    golden = json.loads((ROOT / "tests" / "goldens" / "sampled.json").read_text(encoding="utf-8"))["step5"]["text"]
+    assert golden.startswith("\nt3yrjmhVkdkhRxLsT?teWRdHEG\n?exhkAU&")
+    assert done("sample", "--preset", "step5", "--prompt", "\n", "--tokens", "80") == golden[:81]
+
+
 def test_sample_as_json_has_the_agreed_keys(done):
     words = ("sample", *SMALL, "--prompt", "ab", "--tokens", "5", "--top-k", "3")
     found = json.loads(done(*words, "--json"))
