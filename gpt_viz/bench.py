@@ -48,7 +48,9 @@ window.show()
 app.exec()
 """
 EMPTY = _CHILD.format(imports="", window="QWidget()")
-OURS = _CHILD.format(imports="from gpt_viz.app import create_window", window="create_window(['--preset', 'step5'])")
+OURS = _CHILD.format(
+    imports="from gpt_viz.app import make_window, start", window="make_window(start([], remembers=False))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,9 @@ def as_text(found: dict[str, Any], indent: str = "") -> str:
         if isinstance(value, dict):
             lines += [f"{indent}{label}", as_text(value, indent + "  ")]
         else:
-            lines.append(f"{indent}{label:<44}{value:>10.3f}" if isinstance(value, float) else f"{indent}{label}: {value}")
+            lines.append(
+                f"{indent}{label:<46}{value:>10.3f}" if isinstance(value, float) else f"{indent}{label}: {value}"
+            )
     return "\n".join(lines)
 
 
@@ -103,13 +107,19 @@ def _start(program: str) -> float:
 
 
 def window_figures(seconds: float = 8.0) -> dict[str, Any]:
-    """The UI thread's lateness at rest, under sampling with all panels live, and an empty window's beside a bare thread."""
+    """How late the UI thread is at rest, sampling with all panels live, and in an empty window beside a thread."""
     from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-    from gpt_viz.app import create_window
+    from gpt_viz.app import make_window, start
 
     app = QApplication.instance() or QApplication(["gpt-viz"])
-    window = create_window(["--preset", "step5"])
+
+    def press(name: str) -> None:
+        button = window.findChild(QPushButton, name)
+        assert isinstance(button, QPushButton), f"there is no button {name}"
+        button.click()
+
+    window = make_window(start(["--preset", "step5"], remembers=False))
     moments: dict[str, float] = {}
     window.ready.connect(lambda: moments.setdefault("ready", time.perf_counter()))
     window.resize(1600, 1000)
@@ -121,10 +131,9 @@ def window_figures(seconds: float = 8.0) -> dict[str, Any]:
             moments.setdefault("torch", time.perf_counter())
     _set_threads(1)
     rest = lateness(seconds)
-    run = window.findChild(QPushButton, "sampling.run")
-    run.click()
+    press("sampling.run")
     live = lateness(seconds)
-    window.findChild(QPushButton, "sampling.stop").click()
+    press("sampling.stop")
     window.close()
     bare_window = QWidget()
     bare_window.resize(1600, 1000)
@@ -196,10 +205,11 @@ def notebook_loop(model: GPT, tokens: int) -> torch.Tensor:
 
 def _packed_loop(model: GPT, tokens: int) -> None:
     from gpt_viz.engine.fast import Fast
-    from gpt_viz.engine.sampling import Sampler
+    from gpt_viz.engine.sampling import Sampler, distribution
 
-    fast, sampler = Fast(model), Sampler(0, model.config.vocabulary)
-    raise NotImplementedError((fast, sampler, tokens))
+    fast, sampler, ids = Fast(model), Sampler(0, model.config.vocabulary), [0]
+    for number in range(tokens):
+        ids.append(sampler.draw(distribution(fast.next_logits(ids)), number))
 
 
 def _sample_until(stop: threading.Event) -> None:
