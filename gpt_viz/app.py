@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gpt_viz import desktop, settings
+from gpt_viz import desktop, logbook, settings
 from gpt_viz.arguments import model_choice, model_given, window_parser
 from gpt_viz.protocol import Event
 from gpt_viz.runner import Runs
@@ -48,6 +48,7 @@ def start(argv: list[str], *, remembers: bool = True) -> Start:
     from gpt_viz.ui.builder import Choice
 
     args = window_parser().parse_args(argv)
+    logbook.keep(settings.log_file())
     chosen = model_choice(args)
     if args.reset_settings:
         settings.reset()
@@ -74,11 +75,10 @@ def create_window(argv: list[str]) -> MainWindow:
 
 def make_window(started: Start, make_engine: Callable[[Callable[[Event], None]], Runs] | None = None) -> MainWindow:
     """The window for a start; `make_engine` is called on the worker's thread, after the first paint."""
-    from gpt_viz.ui import faults, theme
+    from gpt_viz.ui import theme
     from gpt_viz.ui.window import MainWindow, Opening
 
     sys.setswitchinterval(SWITCH_S)
-    faults.keep_log(settings.log_file())
     theme.theme.use(started.remembered.theme, started.remembered.points)
     window = MainWindow(
         Worker(make_engine or _make_engine),

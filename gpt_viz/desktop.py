@@ -9,7 +9,6 @@ import ctypes
 import importlib
 import os
 import re
-import socket
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -137,6 +136,8 @@ def _plugin() -> Path | None:
 
 
 def _wayland_answers(environment: Mapping[str, str]) -> bool:
+    import socket
+
     path = Path(environment.get("XDG_RUNTIME_DIR", ""), environment["WAYLAND_DISPLAY"])
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as tried:

@@ -12,7 +12,6 @@ import json
 import logging
 import math
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -95,13 +94,12 @@ def save(settings: Settings) -> bool:
     shown["alphabet"] = None if settings.alphabet is None else "".join(settings.alphabet)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".settings-", suffix=".json")
+        whole = path.with_name(f".settings-{os.getpid()}.json")
         try:
-            with open(handle, "w", encoding="ascii") as file:
-                json.dump(shown, file, indent=1)
-            os.replace(name, path)
+            whole.write_text(json.dumps(shown, indent=1), encoding="ascii")
+            os.replace(whole, path)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            whole.unlink(missing_ok=True)
             raise
     except OSError as error:
         log.warning("settings: %s can't be written (%s)", path, error)

@@ -73,11 +73,14 @@ class Choice:
 
 
 class Builder(QObject):
-    """Sends Build and OpenText and follows them. `said` carries a sentence, whether it is a mistake, and details;
+    """Sends Build and OpenText and follows them.
+
+    `said` carries a sentence, whether it is a mistake, and details; `ended` the same of a build that came to nothing.
     `working` what is being worked on (empty: nothing), `advanced` done and total; `settled` when nothing is left to do.
     """
 
     said = Signal(str, bool, str)
+    ended = Signal(str, bool, str)
     working = Signal(str)
     advanced = Signal(int, int)
     settled = Signal()
@@ -226,9 +229,9 @@ class Builder(QObject):
         if isinstance(event, Failed):
             if event.expected:
                 self._form.show_failure(event.field, event.message)
-            self.said.emit(f"Not built: {event.message}", True, "" if event.expected else event.details)
+            self.ended.emit(f"Not built: {event.message}", True, "" if event.expected else event.details)
         else:
-            self.said.emit("Building was cancelled; everything is as it was.", False, "")
+            self.ended.emit("Building was cancelled; everything is as it was.", False, "")
 
     # -- a text --
 

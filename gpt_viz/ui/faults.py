@@ -6,20 +6,17 @@ Knows nothing of what failed. Nothing is written to stderr: the user may have no
 from __future__ import annotations
 
 import logging
-import logging.handlers
 import sys
 import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-LOG_BYTES, LOG_FILES = 1_000_000, 3
 MOST_KINDS = 200
 
 log = logging.getLogger("gpt_viz.faults")
@@ -32,27 +29,6 @@ class Fault:
     message: str
     details: str
     count: int
-
-
-def keep_log(path: Path) -> None:
-    """Send the program's log to the rotating file at `path` alone; where that can't be, to nowhere."""
-    logging.raiseExceptions = False  # a log that can't be written must not write to stderr instead
-    handler: logging.Handler
-    root = logging.getLogger("gpt_viz")
-    for old in list(root.handlers):
-        root.removeHandler(old)
-        old.close()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, delay=True, encoding="utf-8",
-            errors="backslashreplace",
-        )  # fmt: skip
-    except OSError:
-        handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
 
 
 class Faults(QObject):

@@ -21,9 +21,8 @@ class Looks(QObject):
         super().__init__(parent)
         self.points = theme.points
         self._scale = 1.0
-        theme.changed.connect(self._apply)
+        theme.changed.connect(self.apply)
         QApplication.styleHints().colorSchemeChanged.connect(self._follow)
-        self._apply()
 
     @property
     def wanted(self) -> str:
@@ -49,7 +48,8 @@ class Looks(QObject):
     def _follow(self) -> None:
         self.use(theme.wanted)
 
-    def _apply(self) -> None:
+    def apply(self) -> None:
+        """Give the application the theme's style: at first when all widgets are there, as each move costs one more."""
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         sheet.apply(application)

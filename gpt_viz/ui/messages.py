@@ -31,6 +31,7 @@ class Messages(QObject):
         inset.addWidget(self.strip)
         self.place.hide()
         self._mistake = self._refusal = ""
+        self._of_build = False
         self.strip.closed.connect(self._closed)
         self.status.say("Loading torch …")
 
@@ -39,7 +40,13 @@ class Messages(QObject):
         self.place.show()
         self.strip.say(sentence, mistake=mistake, details=details, count=count)
         self._mistake = sentence if mistake else ""
+        self._of_build = False
         self._write()
+
+    def tell_of_build(self, sentence: str, mistake: bool, details: str) -> None:
+        """The same, for what the next model that stands makes obsolete."""
+        self.tell(sentence, mistake, details)
+        self._of_build = True
 
     def refuse(self, why: str) -> None:
         """Say in the status line why the text can't be read; "" when it can."""
@@ -58,7 +65,8 @@ class Messages(QObject):
             self._write()
             status.fact("torch", f"torch {event.torch_version}")
         elif isinstance(event, Built):
-            self.strip.dismiss()
+            if self._of_build:
+                self.strip.dismiss()
             status.fact("torch", "")
             status.fact("built", f"built in {event.model.elapsed_s:.2f} s on {event.model.device}")
         elif isinstance(event, Traced):

@@ -157,7 +157,7 @@ class Panel(QWidget):
 
     def cover(self, reason: str) -> None:
         """Show why there is nothing to see and what to press; "" uncovers the body."""
-        self._empty.setText(reason)
+        self._empty.setText(reason[:1].upper() + reason[1:])
         self._pages.setCurrentWidget(self._empty if reason else self.body)
 
     @property

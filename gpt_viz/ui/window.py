@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QMainWindow, QVBoxLayout, QWidget
 
 from gpt_viz import settings
-from gpt_viz.protocol import Cancel, Cancelled, Command, Event, Failed, Finished, Sample
+from gpt_viz.protocol import Cancelled, Command, Event, Failed, Finished, Sample
 from gpt_viz.settings import Settings
 from gpt_viz.ui import icons, memory
 from gpt_viz.ui.actions import Actions
@@ -24,13 +24,10 @@ from gpt_viz.ui.commands import add_commands, menu
 from gpt_viz.ui.conductor import Conductor
 from gpt_viz.ui.desk import Desk, Scroller
 from gpt_viz.ui.faults import Faults
-from gpt_viz.ui.help import Help, page
 from gpt_viz.ui.looks import Looks
 from gpt_viz.ui.messages import Messages
 from gpt_viz.ui.model_form import ModelForm
-from gpt_viz.ui.palette import Palette
 from gpt_viz.ui.panel import Context, Panel, find_panels
-from gpt_viz.ui.panel_menu import PanelMenu
 from gpt_viz.ui.reading import Reading
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
@@ -38,6 +35,10 @@ from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.theme import KINDS
 from gpt_viz.ui.topbar import TopBar
 from gpt_viz.ui.widgets.manners import named
+
+if TYPE_CHECKING:
+    from gpt_viz.ui.help import Help
+    from gpt_viz.ui.palette import Palette
 
 PAINT_LIMIT_MS = 300  # a window that is not painted by then, since it is not shown, goes on all the same
 
@@ -84,6 +85,8 @@ class MainWindow(QMainWindow):
         self.worker = worker
         self.faults = Faults(self)
         self.panels: dict[str, Panel] = {}
+        self.help: Help | None = None
+        self.palette_: Palette | None = None
         self.selection, self.study, self.subject = SelectionModel(self), Study(self), Subject(self)
         self._jobs = count(1)
         self._remembered, self._opening = remembered, opening
@@ -105,6 +108,7 @@ class MainWindow(QMainWindow):
     def _put_up(self) -> None:
         self.looks = Looks(self)
         self.topbar = TopBar()
+        self.prompt = self.topbar.prompt
         self.form = ModelForm(self.subject)
         self.builder = Builder(self.subject, self.study, self.form, self.new_job, self.worker.send, self)
         self.messages = Messages(self.builder.owns, self)
@@ -120,15 +124,15 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
         self.setStatusBar(self.messages.status)
         self.actions_ = Actions(self)
-        self._palette = Palette(self)
-        self.help = Help(self)
         add_commands(self)
         self.topbar.menu.setMenu(menu(self))
         self.topbar.act(self.actions_["sample"], self.actions_["present"])
+        self.looks.apply()
 
     def _connect(self) -> None:
         builder, messages = self.builder, self.messages
         builder.said.connect(messages.tell)
+        builder.ended.connect(messages.tell_of_build)
         builder.working.connect(messages.status.work)
         builder.advanced.connect(messages.status.advance)
         builder.settled.connect(self._model_is_settled)
@@ -151,6 +155,10 @@ class MainWindow(QMainWindow):
         if self._begun:
             return
         self._begun = True
+        from gpt_viz.ui.help import Help
+        from gpt_viz.ui.palette import Palette
+
+        self.help, self.palette_ = Help(self), Palette(self)
         found = find_panels()
         self.worker.start()
         self.bridge.start()
@@ -171,6 +179,9 @@ class MainWindow(QMainWindow):
             self.present(True)
 
     def _add(self, panel: Panel) -> None:
+        from gpt_viz.ui.help import page
+        from gpt_viz.ui.panel_menu import PanelMenu
+
         name = panel.name
         self.panels[name] = panel
         fill = self.actions_.add_panel(name, panel.title, lambda: self.desk.toggle(name))
@@ -179,7 +190,7 @@ class MainWindow(QMainWindow):
                 panel,
                 fill=fill.trigger,
                 close=lambda: self.desk.close_panel(name),
-                help=(lambda: self.help.open(name)) if page(name) else None,
+                help=(lambda: self.open_help(name)) if page(name) else None,
                 tell=self.messages.tell,
             )
         )
@@ -234,10 +245,7 @@ class MainWindow(QMainWindow):
 
     def sample(self) -> None:
         """Sample on from the text, or stop."""
-        if self._sampling is not None:
-            self.worker.send(Cancel(job=self.new_job(), target=self._sampling))
-        else:
-            self.call("sampling", "run")
+        self.call("sampling", "run" if self._sampling is None else "stop")
 
     def present(self, on: bool) -> None:
         """Panels and text only, in larger letters; or as before."""
@@ -268,13 +276,19 @@ class MainWindow(QMainWindow):
 
     def show_all_commands(self) -> None:
         """The list of all commands."""
-        self._palette.ask([action for action in self.actions_ if action.objectName() != "action.palette"])
+        if self.palette_ is not None:
+            self.palette_.ask([action for action in self.actions_ if action.objectName() != "action.palette"])
 
     def show_help(self) -> None:
         """The page of the panel that fills the window or has the focus, else the first one."""
         focus = QApplication.focusWidget()
         name = next((name for name, panel in self.panels.items() if focus and panel.isAncestorOf(focus)), "")
-        self.help.open(self.desk.full or name)
+        self.open_help(self.desk.full or name)
+
+    def open_help(self, name: str) -> None:
+        """The help's page on that panel."""
+        if self.help is not None:
+            self.help.open(name)
 
     # -- Qt's events --
 
@@ -307,7 +321,8 @@ class MainWindow(QMainWindow):
             settings.save(memory.gathered(self, self._remembered))
         self._closing = True
         self.bridge.stop()
-        self.help.close()
+        if self.help is not None:
+            self.help.close()
         self.worker.stop(0)
         super().closeEvent(event)
         self.closed.emit()
