@@ -220,7 +220,8 @@ def _built_if_it_fits(choice: ModelChoice) -> tuple[GPT | None, str]:
 def sample(args: argparse.Namespace) -> str:
     """Continue the prompt, by the same job that the window runs."""
     choice = model_choice(args)
-    prompt_ids = _encoded(choice, args.prompt, "prompt")
+    prompt: str = args.prompt
+    prompt_ids = _encoded(choice, prompt, "prompt")
     from gpt_viz.engine.engine import Engine
 
     engine = Engine()
@@ -229,7 +230,7 @@ def sample(args: argparse.Namespace) -> str:
         pass
     draw = Sample(
         job=2,
-        text=args.prompt,
+        text=prompt,
         tokens=args.tokens,
         temperature=args.temperature,
         top_k=args.top_k,
@@ -237,7 +238,8 @@ def sample(args: argparse.Namespace) -> str:
         seed=args.seed,
     )
     drawn = [event for event in engine.run(draw) if isinstance(event, Drawn)]
-    text = args.prompt + _joint(choice, args.prompt) * bool(drawn) + _joint(choice).join(each.piece for each in drawn)
+    continuation = _joint(choice).join(each.piece for each in drawn)
+    text = prompt + _joint(choice, prompt) * bool(drawn) + continuation
     if not args.json:
         return text
     return as_json(
