@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
 from gpt_viz.ledger import TensorSpec
+from gpt_viz.ui.percent import percent, percents
 from gpt_viz.ui.widgets.lazy_rows import Line, Path
 
 TITLES = ("name", "shape", "formula", "with numbers", "count", "percent")
@@ -57,26 +58,6 @@ class Group:
         return bool(self.before or self.in_head or self.after)
 
 
-def percents(counts: Sequence[int]) -> tuple[str, ...]:
-    """Each count's share of all, rounded to a tenth; where together they miss 100 by more, the large ones give way.
-
-    >>> percents([1, 1, 1])
-    ('33.3 %', '33.3 %', '33.3 %')
-    """
-    whole = max(sum(counts), 1)
-    tenths = [round(1000 * count / whole) for count in counts]
-    missing = (1000 if any(counts) else 0) - sum(tenths)
-    step = 1 if missing > 0 else -1
-    large = [i for i, each in enumerate(tenths) if each >= 10]
-    for i in sorted(large, key=lambda i: step * (tenths[i] - 1000 * counts[i] / whole))[: max(abs(missing) - 1, 0)]:
-        tenths[i] += step
-    return tuple(_percent(each, count) for each, count in zip(tenths, counts, strict=True))
-
-
-def _percent(tenths: int, count: int) -> str:
-    return "< 0.1 %" if count and not tenths else f"{tenths / 10:.1f} %"
-
-
 class ParameterRows:
     """The rows of one config in one of the ledger's groupings. `form` is equal where the paths are."""
 
@@ -115,8 +96,8 @@ class ParameterRows:
         if path[1] >= blocks:
             return group.outside[path[1] - blocks]
         block = f"blocks.{path[1]}"
-        if len(path) == 2:
-            return block
+        if len(path) == 2:  # what the group has of this block: its glob, with the block's number in it
+            return f"{block}.{group.glob.removeprefix('blocks.*').lstrip('*.')}".rstrip(".")
         head, heads = path[2] - len(group.before), self.config.heads if group.in_head else 0
         if head < 0:
             return f"{block}.{group.before[path[2]]}"
@@ -130,8 +111,10 @@ class ParameterRows:
         if len(path) == 1:
             return self._group_line(path[0])
         group, name = self.groups[path[0]], self.name(path)
-        if len(path) == 2 and re.fullmatch(r"blocks\.\d+", name):
-            count = self._sum(name, (*group.before, *group.after)) + self.config.heads * self.head_count(group)
+        if len(path) == 2 and group.in_blocks and path[1] < self.config.layers:
+            count = self._sum(f"blocks.{path[1]}", (*group.before, *group.after)) + self.config.heads * self.head_count(
+                group
+            )
             return self._plain(f"block {path[1]}", count, group.kind, "", name)
         if len(path) == 3 and (head := re.fullmatch(r".+\.heads\.(\d+)", name)):
             return self._plain(f"head {head[1]}", self.head_count(group), group.kind, "3 × (D, C)", name)
@@ -167,7 +150,9 @@ class ParameterRows:
         if in_head:
             inner = (group.in_head.index(inside.removeprefix("attn.heads.0.")),) if len(touched) == 1 else ()
             return (layer, len(group.before) + head, *inner)
-        if inside in group.before and first != "blocks.0":
+        if "*" in first or len({name.rpartition(".")[0] for name in touched}) > 1:
+            return (layer,)
+        if inside in group.before:
             return (layer, group.before.index(inside))
         if inside in group.after:
             heads = self.config.heads if group.in_head else 0
@@ -249,7 +234,7 @@ class ParameterRows:
         return Line((label, shape, "", "", f"{count:,}", self._share(count)), kind, note=note)
 
     def _share(self, count: int) -> str:
-        return _percent(round(1000 * count / self.total), count)
+        return percent(round(1000 * count / self.total), count)
 
     def _sum(self, owner: str, names: Sequence[str]) -> int:
         return sum(self._tensors[self._tensors.index_of(f"{owner}.{name}")].count for name in names)

@@ -110,7 +110,7 @@ def of_token(
     token = quoted([model.piece(shown.chosen)])
     probability = float(shown.probabilities[shown.chosen])
     opening = f"Next after {quoted(before[-TAIL:], ' ' if model.alphabet is None else '')}: {token}"
-    surprise = f"surprise {max(-math.log2(probability), 0.0):.1f} bits" if probability > 0 else ""
+    surprise = f"surprise {abs(math.log2(probability)):.1f} bits" if probability > 0 else ""
     if not sampled or not as_drawn:
         whose = "stands in the text" if not sampled else "was drawn with other settings"
         now = f"here it has {share(probability)}; {surprise}" if probability > 0 else "here it is cut away"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
+from fake_engine import FakeEngine
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
@@ -49,7 +50,8 @@ def open_window(qtbot) -> Callable:
     def open_one(*argv, make_engine=None, size=(1280, 800), wait=True):
         window = app.make_window(app.start(list(argv)), make_engine)
         opened.append(window)
-        window.resize(*size)
+        if size is not None:
+            window.resize(*size)
         with qtbot.waitSignal(window.ready, timeout=READY_MS if wait else 0, raising=wait):
             window.show()
         return window
@@ -69,21 +71,19 @@ def window(open_window):
 
 
 @pytest.fixture
-def fake(open_window):
-    """A window on the fake engine with a small model, ready; the engine is its `engine`."""
-    import sys
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).parent))
-    from fake_engine import FakeEngine
-
-    engines = []
+def fake_engine():
+    """What makes a fake engine; the newest one is its `engine`."""
 
     def make_engine(emit):
-        engines.append(FakeEngine(emit))
-        return engines[0]
+        make_engine.engine = FakeEngine(emit)
+        return make_engine.engine
 
-    made = open_window(*SMALL, make_engine=make_engine)
-    made.engine = engines[0]
-    yield made
-    sys.path.remove(str(Path(__file__).parent))
+    return make_engine
+
+
+@pytest.fixture
+def fake(open_window, fake_engine):
+    """A window on the fake engine with a small model, ready; the engine is its `engine`."""
+    made = open_window(*SMALL, make_engine=fake_engine)
+    made.engine = fake_engine.engine
+    return made

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.parameter_rows import SHARED, TITLES, ParameterRows, percents
+from gpt_viz.ui.parameter_rows import SHARED, TITLES, ParameterRows
+from gpt_viz.ui.percent import percents
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.lazy_rows import Line, Path
@@ -100,7 +101,9 @@ class Parameters(Panel):
             )
         self.totals.show_lines(_totals(self.rows, self.context.subject))
         parameter = self._selected(config)
-        path, place = self.rows.find(parameter), self.inner.find(parameter)
+        path, place, current = self.rows.find(parameter), self.inner.find(parameter), self.tree.current()
+        if current and self.rows.name(current) == parameter:
+            path = current  # a group of one tensor has that tensor's name
         self.pie.light(place[0] if place else None, path[0] if path else None)
         while len(path) > 1 and not self.tree.is_open(path[:-1]):
             path = path[:-1]

@@ -44,6 +44,7 @@ class Sampling(Panel):
         self._model: ModelInfo | None = None
         self._prompt: str | None = None
         self._given: list[str] = []  # the prompt's tokens
+        self._judged: object = None  # the model and the prompt that the next line is about
         self._obstacle = ""  # why the prompt can't be gone on from
         self._wrong: dict[str, str] = {}  # what is wrong with a field, by its name
         self._newest: Drawn | None = None  # the last token that the view has got
@@ -120,6 +121,7 @@ class Sampling(Panel):
         self.view.chosen.connect(self._choose)
         self.sampler.changed.connect(self.mark)
         self.context.study.changed.connect(self._text_changed)
+        self.context.subject.changed.connect(self._judge_text)
 
     # -- what the window's keys and the buttons do --
 
@@ -127,9 +129,9 @@ class Sampling(Panel):
         """Sample on from the text."""
         plan = self._plan_to_draw()
         if plan is not None and (not self.sampler.running or self.sampler.stepping):
-            self._look_at_newest()
             self._read_at = float("-inf")
             self.sampler.run(plan, self.controls.tokens.value() or None)
+            self._look_at_newest()
         self.mark()
         self._show_buttons()
 
@@ -137,8 +139,8 @@ class Sampling(Panel):
         """Sample one token."""
         plan = self._plan_to_draw()
         if plan is not None:
-            self._look_at_newest()
             self.sampler.step(plan)
+            self._look_at_newest()
         self._show_buttons()
 
     def stop(self) -> None:
@@ -172,9 +174,9 @@ class Sampling(Panel):
         self.view.follow()
 
     def _plan_to_draw(self) -> Plan | None:
-        """The settings for a run, with a seed where none is given; None, and the reason told, if there can be no run."""
+        """The settings for a run, with a seed where none is given. None, and the reason told, if none can be."""
         self.controls.commit()
-        self._look_at_text()
+        self._judge_text()
         reason = self._reason()
         if reason:
             self.context.notify(f"Nothing was sampled: {reason}.")
@@ -241,6 +243,7 @@ class Sampling(Panel):
     def _text_changed(self) -> None:
         if not self.context.study.draws or self.context.study.prompt != self._prompt:
             self._pinned, self._ahead = None, not self.sampler.running
+        self._judge_text()
         self.mark()
 
     def _choose(self, token: int) -> None:
@@ -263,20 +266,27 @@ class Sampling(Panel):
             self.say("")
             return
         self.sampler.flush()
-        self._look_at_text()
+        self._look_at_text(model)
         self._show_text(model)
-        self._show_buttons()
         self._show_notes(model)
         self._show_distribution(model)
         self._show_state()
 
-    def _look_at_text(self) -> None:
-        """Find out what the prompt is made of, if it or the model is another."""
+    def _judge_text(self) -> None:
+        """Find out whether the model can go on from the prompt, if either is another; at once, for the buttons."""
         model, prompt = self.context.subject.weights, self.context.study.prompt
-        if model is None or (model is self._model and prompt == self._prompt):
+        if model is not None and (model, prompt) != self._judged:
+            self._judged = (model, prompt)
+            self._obstacle = words.unreadable(prompt, model)
+        self._show_buttons()
+
+    def _look_at_text(self, model: ModelInfo) -> None:
+        """Find out what the prompt is made of, if it or the model is another."""
+        self._judge_text()
+        prompt = self.context.study.prompt
+        if model is self._model and prompt == self._prompt:
             return
         self._model, self._prompt = model, prompt
-        self._obstacle = words.unreadable(prompt, model)
         self._given = words.pieces_of(prompt, model)
         self.view.start(prompt, self._given, " " if model.alphabet is None else "")
         self._newest = None
@@ -322,7 +332,12 @@ class Sampling(Panel):
         """The token whose distribution is to be seen; None: the one that is still to come."""
         if self._pinned is not None and self._pinned < len(self.view):
             return self._pinned
-        return None if self._ahead or not self.context.study.draws else len(self.view) - 1
+        if self._ahead or not self.context.study.draws:
+            return None
+        newest = self.sampler.newest
+        # A token comes a moment before its distribution; while they stream, the picture follows the latter.
+        last = len(self.view) - 1
+        return min(newest.position, last) if self.sampler.running and newest is not None else last
 
     def _show_distribution(self, model: ModelInfo) -> None:
         place = self._place()
@@ -347,11 +362,11 @@ class Sampling(Panel):
                 self.say(self._words_of(shown, model))
 
     def _known(self, place: int | None) -> Distribution | None:
-        """The distribution that came with the token itself, if it is the one to be seen."""
+        """The distribution that came with a token as it was drawn, if that is the one to be seen."""
         newest = self.sampler.newest
-        if self._pinned is not None or newest is None or (place is None and not self.sampler.running):
+        if newest is None or place is None or self._pinned is not None:
             return None
-        return newest
+        return newest if newest.position == place else None
 
     def _ask(self, place: int | None, model: ModelInfo) -> None:
         """Have the distribution at a place computed, unless it is there or on its way."""

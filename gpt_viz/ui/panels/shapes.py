@@ -5,10 +5,9 @@ The sizes are those of the tensors that ran. The step one stands on is the selec
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout
 
@@ -17,8 +16,9 @@ from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import CURRENT, Event, ModelInfo, Traced
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.step_rows import TITLES, StepRows
+from gpt_viz.ui.step_words import loss_words, spelt_out, step_words
+from gpt_viz.ui.walk import Walk
 from gpt_viz.ui.widgets.code_strip import CodeStrip
-from gpt_viz.ui.widgets.glyphs import visible
 from gpt_viz.ui.widgets.lazy_rows import Path
 from gpt_viz.ui.widgets.row_paint import Column
 from gpt_viz.ui.widgets.table import Table
@@ -31,35 +31,8 @@ _COLUMNS = (
     Column(TITLES[3], hides=3, mono=True, muted=True),
     Column(TITLES[4], hides=4, mono=True, muted=True),
 )
-_BEAT = 500  # ms a step while playing
 _BESIDE = 960  # px from which the loss stands beside the code
 _FEW = 24  # tokens that are spelt out
-_LABELS = {
-    "ids": "the text as numbers, one for each token",
-    "token_embedding": "what each token is: its row of E",
-    "position_embedding": "where each token stands: one row of P for each position",
-    "embedded": "what and where, added; here the residual stream begins",
-    "ln1": "every position centred and scaled, before attention",
-    "q": "what each position asks for",
-    "k": "what each position can be found by",
-    "v": "what each position hands over when it is found",
-    "products": "how well each question fits each key",
-    "scores": "the products, scaled by the head's width so that softmax stays soft",
-    "masked": "what comes later is hidden: it counts −∞",
-    "A": "how much each position takes from each earlier one",
-    "concat": "all heads' results side by side",
-    "proj": "the heads' results mixed into one vector for each position",
-    "mid": "what attention found, added to the stream",
-    "ln2": "every position centred and scaled, before the feed-forward part",
-    "expand": "each position by itself, four times as wide",
-    "gelu": "bent: large values pass, negative ones fade",
-    "contract": "back to the width of the stream",
-    "ln_f": "every position centred and scaled, for the last time",
-    "logits": "for each position, a score for every token that may come next",
-    "loss": "how surprised the model is by what really comes next",
-}
-_HEAD_OUT = "the values of earlier positions, mixed as A says"
-_BLOCK_OUT = "what the feed-forward part found, added to the stream"
 _LONGEST = 5_000  # steps that are copied one by one
 
 
@@ -79,9 +52,8 @@ class Shapes(Panel):
         self._traced_of: ModelInfo | None = None
         self._made_of: tuple[object, ...] = ()
         self._drawn_step: str | None = None
-        self._own_step = ""
-        self.timer = QTimer(self, interval=_BEAT)
-        self.timer.timeout.connect(self._beat)
+        self.walk = Walk(context.selection, self)
+        self.walk.changed.connect(self.mark)
         self.transport = Transport("shapes")
         self.transport.first.connect(self.first_step)
         self.transport.previous.connect(self.previous_step)
@@ -95,7 +67,7 @@ class Shapes(Panel):
         self.tree.setExpandsOnDoubleClick(False)
         self.tree.chosen.connect(self._row_chosen)
         self.tree.clicked.connect(self._clicked)
-        self.tree.paged.connect(lambda way: self.next_step() if way > 0 else self.previous_step())
+        self.tree.paged.connect(self.walk.on)
         self.code = CodeStrip()
         self.code.setObjectName("shapes.code")
         self.code.setAccessibleName("The line that computes this step")
@@ -114,7 +86,6 @@ class Shapes(Panel):
         column.setSpacing(8)
         column.addWidget(self.tree, 1)
         column.addLayout(self._below)
-        context.selection.changed.connect(self._selection_changed)
 
     def handle(self, event: Event) -> None:
         if isinstance(event, Traced) and event.slot == CURRENT:
@@ -130,9 +101,8 @@ class Shapes(Panel):
             return
         self.cover("")
         self._show(config)
-        index, step = self._index(), self.context.selection.value.step
-        count = len(self.rows.steps) if self.rows else 0
-        self.transport.stand(-1 if index is None else index, count, playing=self.timer.isActive())
+        index, step = self.walk.index, self.context.selection.value.step
+        self.transport.stand(-1 if index is None else index, self.walk.count, playing=self.walk.playing)
         if step != self._drawn_step:
             self._drawn_step = step
             self.tree.choose(self.rows.path_of(index) if self.rows and index is not None else ())
@@ -161,23 +131,12 @@ class Shapes(Panel):
             self.rows = StepRows(config, config.block_size, None)
         else:
             tokens = traced.tokens
-            spelt = ", ".join(f"{visible(p)} {i}" for p, i in zip(tokens.pieces[:_FEW], tokens.ids[:_FEW], strict=True))
-            more = ", …" if len(tokens.ids) > _FEW else ""
-            self.rows = StepRows(
-                config, len(tokens.ids), traced.steps, loss=traced.loss is not None, ids=f"{spelt}{more}"
-            )
+            spelt, loss = spelt_out(tokens, _FEW), traced.loss is not None
+            self.rows = StepRows(config, len(tokens.ids), traced.steps, loss=loss, ids=spelt)
+        self.walk.through(self.rows.steps)
         self.tree.show_rows(self.rows)
         if self.rows.form != form:
             self._drawn_step = None  # another tree: find the step in it again
-
-    def _index(self) -> int | None:
-        """The number of the selected step in the pass that is shown; None where it has none."""
-        if self.rows is None:
-            return None
-        try:
-            return self.rows.steps.index_of(self.context.selection.value.step)
-        except ValueError:
-            return None
 
     def _show_code(self, index: int | None) -> None:
         if self.rows is None or index is None:
@@ -195,62 +154,28 @@ class Shapes(Panel):
 
     def first_step(self) -> None:
         """Go to the first step of the pass."""
-        self._walk(0)
+        self.walk.to(0)
 
     def previous_step(self) -> None:
         """Go one step back."""
-        index = self._index()
-        self._walk(0 if index is None else max(index - 1, 0))
+        self.walk.on(-1)
 
     def next_step(self) -> None:
         """Go one step on."""
-        self._walk(self._after())
+        self.walk.on(1)
 
     def last_step(self) -> None:
         """Go to the last step of the pass."""
-        self._walk(-1)
+        self.walk.to(-1)
 
     def toggle_play(self) -> None:
         """Walk on by itself, from the first step if at the last; or stand still."""
-        if self.timer.isActive():
-            self.timer.stop()
-        elif self.rows is not None:
-            at_the_end = self._index() == len(self.rows.steps) - 1
-            self._go(0 if at_the_end else self._after())
-            self.timer.start()
-        self.mark()
-
-    def _after(self) -> int:
-        index = self._index()
-        last = len(self.rows.steps) - 1 if self.rows else 0
-        return 0 if index is None else min(index + 1, last)
-
-    def _walk(self, index: int) -> None:
-        self.timer.stop()
-        self._go(index)
-        self.mark()
-
-    def _beat(self) -> None:
-        self._go(self._after())
-        if self.rows is None or self._index() == len(self.rows.steps) - 1:
-            self.timer.stop()
-            self.mark()
-
-    def _go(self, index: int) -> None:
-        if self.rows is not None:
-            self._own_step = self.rows.steps[index].name
-            self.context.selection.choose(step=self._own_step)
-
-    def _selection_changed(self, *_: object) -> None:
-        if self.context.selection.value.step != self._own_step and self.timer.isActive():
-            self.timer.stop()  # someone else has moved the cursor
+        self.walk.toggle()
 
     def _row_chosen(self, path: Path) -> None:
         index = self.rows.index_of(path) if self.rows else None
         if index is not None:
-            self._drawn_step = self.rows.steps[index].name if self.rows else None
-            self._walk(index)
-            self._show_code(index)
+            self.walk.to(index)
 
     def _clicked(self, index: QModelIndex) -> None:
         if self.tree.rows.hasChildren(index):
@@ -258,7 +183,7 @@ class Shapes(Panel):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.timer.stop()
+        self.walk.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -270,9 +195,9 @@ class Shapes(Panel):
 
     def _sentence(self, index: int | None) -> str:
         subject, traced = self.context.subject, self._trace()
-        said = self._step_label(index)
         if self.rows is None:
-            return said
+            return ""
+        said = "" if index is None else step_words(self.rows.steps[index], traced.tokens if traced else None)
         if traced is None:
             yet = "Not run" if subject.weights is None else "Not run yet"
             said = f"{yet}: sizes for a full context of {self.rows.tokens:,} tokens. {said}"
@@ -284,40 +209,15 @@ class Shapes(Panel):
             said = f"The built model, not the draft. {said}"
         return said.strip()
 
-    def _step_label(self, index: int | None) -> str:
-        if self.rows is None or index is None:
-            return ""
-        spec = self.rows.steps[index]
-        last = spec.name.rpartition(".")[2]
-        if spec.name == "ids" and (traced := self._trace()):
-            first = ", ".join(
-                f"{visible(p)} is {i}" for p, i in zip(traced.tokens.pieces[:3], traced.tokens.ids[:3], strict=True)
-            )
-            return f"ids: {_LABELS['ids']}: {first}{' …' if len(traced.tokens.ids) > 3 else ''}"
-        if last == "out":
-            return f"out: {_HEAD_OUT if spec.head is not None else _BLOCK_OUT}."
-        return f"{last}: {_LABELS.get(last, spec.formula)}."
-
     def _show_loss(self) -> None:
-        whole, short = self._loss()
+        traced, weights = self._trace(), self.context.subject.weights
+        whole, short = loss_words(traced, weights) if traced and weights else ("", "")
         room = self.loss.width() if self.loss.isVisible() else self.body.width()
         fits = self.loss.fontMetrics().horizontalAdvance(whole) <= room
         self.loss.setText(whole if fits else short)
         self.loss.setToolTip("" if fits else whole)
         self.loss.setAccessibleDescription(whole)
         self.loss.setVisible(bool(whole))
-
-    def _loss(self) -> tuple[str, str]:
-        """The loss of the text under study in words, and in fewer."""
-        traced, weights = self._trace(), self.context.subject.weights
-        if traced is None or weights is None:
-            return "", ""
-        if traced.loss is None:
-            return ("loss: it takes at least two tokens",) * 2
-        count, V = len(traced.tokens.ids) - 1, weights.config.vocabulary
-        unit = ("token" if weights.alphabet is None else "character") + "s" * (count != 1)
-        said, uniform = f"loss {traced.loss:.2f} nats per token", f"(ln {V:,} = {math.log(V):.2f})"
-        return f"{said} over {count:,} next {unit} {uniform}", f"{said} {uniform}"
 
     def table(self) -> list[list[str]]:
         """The steps in order; of a very long pass the first block stands for all, and is said to."""

@@ -132,7 +132,7 @@ class LazyRows(QAbstractItemModel):
 
     def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
         path = self._paths[index.internalId()] if index.isValid() else ()
-        return self.createIndex(path[-1], 0, self._numbers[path[:-1]]) if path else QModelIndex()
+        return self.createIndex(path[-1], 0, self._number(path[:-1])) if path else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         path = self.path(parent)

@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from gpt_viz.ui import theme
+from gpt_viz.ui.widgets.arcs import Arc, arcs, outline
 from gpt_viz.ui.widgets.tint import mixed
 
-SMALL = 0.01  # slices below this share are drawn together
-LEAST_DEGREES = 2.4  # no arc is thinner
 OTHER = "other"
 _HOLE, _INNER, _OUTER = 0.60, 0.76, 1.0  # radii, as shares of the whole
 _SMALL_HOLE, _SMALL_INNER = 0.70, 0.82  # of a small chart, so that the sum finds room
@@ -37,37 +36,6 @@ class Wedge:
     count: int
     kind: str
     tint: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Arc:
-    """One slice as it is drawn: `members` are the numbers of the wedges in it; degrees clockwise from the top."""
-
-    members: tuple[int, ...]
-    start: float
-    span: float
-
-
-def arcs(counts: Sequence[int]) -> tuple[Arc, ...]:
-    """Where each slice is drawn: together a full circle, tiny ones as one, zeros not at all.
-
-    >>> arcs([3, 0, 1])
-    (Arc(members=(0,), start=0.0, span=270.0), Arc(members=(2,), start=270.0, span=90.0))
-    """
-    whole = sum(counts)
-    if not whole:
-        return ()
-    groups: list[tuple[int, ...]] = [(i,) for i, count in enumerate(counts) if count >= SMALL * whole]
-    small = tuple(i for i, count in enumerate(counts) if 0 < count < SMALL * whole)
-    if small:
-        groups.append(small)
-    spans = [360 * sum(counts[i] for i in group) / whole for group in groups]
-    # What a thin slice gains in order to be seen is taken from the widest.
-    widest = max(range(len(spans)), key=spans.__getitem__)
-    raised = [max(span, LEAST_DEGREES) for span in spans]
-    raised[widest] -= sum(raised) - 360
-    starts = [sum(raised[:i]) for i in range(len(raised))]
-    return tuple(Arc(group, start, span) for group, start, span in zip(groups, starts, raised, strict=True))
 
 
 class Pie(QWidget):
@@ -191,7 +159,7 @@ class Pie(QWidget):
                 colour = mixed(colour.name(), tokens.card, 0.45)
             if self._hovered == (ring, i):
                 colour = mixed(colour.name(), tokens.text, 0.82)
-            path = _ring(centre, low, high + (_LIFT if chosen and ring == 1 else 0), arc)
+            path = outline(centre, low, high + (_LIFT if chosen and ring == 1 else 0), arc)
             painter.setBrush(colour)
             painter.setPen(QPen(QColor(tokens.card), 1.2) if len(drawn) > 1 else Qt.PenStyle.NoPen)
             painter.drawPath(path)
@@ -199,7 +167,7 @@ class Pie(QWidget):
             if lit in arc.members and ring == 1:
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(QColor(tokens.text), 1.6))
-                painter.drawPath(_ring(centre, low, high + _LIFT, arc))
+                painter.drawPath(outline(centre, low, high + _LIFT, arc))
 
     def _paint_centre(self, painter: QPainter, centre: QPointF, radius: float) -> None:
         tokens, room = theme.tokens(), 2 * radius * 0.92
@@ -282,20 +250,3 @@ class Pie(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(72, 72)
-
-
-def _ring(centre: QPointF, low: float, high: float, arc: Arc) -> QPainterPath:
-    """The outline of a slice; a full circle has no seam."""
-    outer = QRectF(centre.x() - high, centre.y() - high, 2 * high, 2 * high)
-    inner = QRectF(centre.x() - low, centre.y() - low, 2 * low, 2 * low)
-    path = QPainterPath()
-    if arc.span >= 360:
-        path.addEllipse(outer)
-        path.addEllipse(inner)
-        return path
-    begin = 90 - arc.start  # Qt counts counter-clockwise from three o'clock
-    path.arcMoveTo(outer, begin)
-    path.arcTo(outer, begin, -arc.span)
-    path.arcTo(inner, begin - arc.span, arc.span)
-    path.closeSubpath()
-    return path

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.bounded import BoundedFraction, BoundedNumber
 from gpt_viz.ui.widgets.fields import SeedField
 from gpt_viz.ui.widgets.flow import FlowLayout
-from gpt_viz.ui.widgets.manners import set_property, tip
-from gpt_viz.ui.widgets.stop_slider import StopSlider
+from gpt_viz.ui.widgets.knob import Knob
+from gpt_viz.ui.widgets.manners import set_property
 
 MOST_TOKENS = 1_000_000
 DEFAULT_TOKENS = 300
@@ -21,47 +21,6 @@ NARROW = 520  # px; below it the sliders go, the fields stay
 _HUNDREDTHS = 100  # sliders count in hundredths
 _TEMPERATURES = tuple(range(0, 205, 5))
 _TOP_P = (1, *range(5, 100, 5), 98, 99, 100)
-
-
-class Knob(QWidget):
-    """A setting: its name, a slider for the hand, a field for the exact value."""
-
-    def __init__(self, name: str, label: str, field: QWidget, *, width: int, note: str, slider: bool = False) -> None:
-        super().__init__()
-        self.field, self._letters = field, width
-        field.setObjectName(f"sampling.{name}")
-        field.setAccessibleName(label)
-        field.setToolTip(tip(note))
-        self.label = QLabel(label)
-        self.label.setProperty("muted", "true")
-        self.label.setBuddy(field)
-        self.label.setToolTip(tip(note))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.GRID)
-        row.addWidget(self.label)
-        self.slider: StopSlider | None = None
-        if slider:
-            self.slider = StopSlider()
-            self.slider.setObjectName(f"sampling.{name}.slider")
-            self.slider.setAccessibleName(f"{label} slider")
-            row.addWidget(self.slider, 1)
-        row.addWidget(field)
-        self.show_slider(slider)
-        theme.theme.changed.connect(self._measure)
-        self._measure()
-
-    def show_slider(self, shown: bool) -> None:
-        """Have the slider, and grow with it, or leave it out."""
-        if self.slider is not None:
-            self.slider.setVisible(shown)
-        growing = QSizePolicy.Policy.Expanding if shown else QSizePolicy.Policy.Fixed
-        self.setSizePolicy(growing, QSizePolicy.Policy.Fixed)
-
-    def _measure(self) -> None:
-        metrics = self.field.fontMetrics()
-        self.field.setFixedSize(metrics.horizontalAdvance("0" * self._letters) + 22, metrics.height() + 14)
-        self.setMaximumWidth(self.label.sizeHint().width() + self.field.width() + 2 * theme.GRID + 128)
 
 
 class SamplingControls(QWidget):
@@ -112,18 +71,24 @@ class SamplingControls(QWidget):
         self.buttons["run"].setCheckable(True)
         self._flow.addWidget(self._row_of_buttons())
         self._knobs = [
-            Knob("tokens", "tokens", self.tokens, width=6, note="How many tokens one run draws; 0 is endless"),
-            Knob("seed", "seed", self.seed, width=8, note="The same seed always gives the same text; empty: any"),
             Knob(
-                "temperature", "temperature", self.temperature, width=5, slider=True,
+                "sampling.tokens", "tokens", self.tokens, widest="endless",
+                note="How many tokens one run draws; 0 is endless",
+            ),
+            Knob(
+                "sampling.seed", "seed", self.seed, widest="1234567",
+                note="A seed always gives the same text; left empty, one is picked",
+            ),
+            Knob(
+                "sampling.temperature", "temperature", self.temperature, widest="greedy", short="temp.", slider=True,
                 note="Logits are divided by it: below 1 the likely gets likelier; 0 is greedy, the likeliest always",
             ),
             Knob(
-                "top_k", "top-k", self.top_k, width=3, slider=True,
+                "sampling.top_k", "top-k", self.top_k, widest="100", slider=True,
                 note="Only the k likeliest can be drawn; 0 is off",
             ),
             Knob(
-                "top_p", "top-p", self.top_p, width=3, slider=True,
+                "sampling.top_p", "top-p", self.top_p, widest="0.95", slider=True,
                 note="Only the likeliest that together reach p can be drawn; 1 is off",
             ),
         ]  # fmt: skip
@@ -153,6 +118,8 @@ class SamplingControls(QWidget):
     def _connect(self) -> None:
         for field in (self.temperature, self.top_k, self.top_p, self.tokens):
             field.refused.connect(self.refused)
+            field.valueChanged.connect(self._measure)
+        self.seed.textChanged.connect(self._measure)
         for field in (self.temperature, self.top_k, self.top_p):
             field.valueChanged.connect(self._show_on_sliders)
             field.valueChanged.connect(lambda _: self.changed.emit())
@@ -198,7 +165,11 @@ class SamplingControls(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         for knob in self._knobs[2:]:
-            knob.show_slider(self.width() >= NARROW)
+            knob.set_narrow(self.width() < NARROW)
+
+    def _measure(self) -> None:
+        for knob in self._knobs:
+            knob.measure()
 
     def _show_on_sliders(self, *_: object) -> None:
         shown = (

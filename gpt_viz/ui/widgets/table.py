@@ -10,10 +10,9 @@ import html
 from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, QModelIndex, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolTip,
@@ -21,6 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from gpt_viz.ui import theme
+from gpt_viz.ui.widgets.captions import Captions
+from gpt_viz.ui.widgets.column_fit import fitting, spread
 from gpt_viz.ui.widgets.lazy_rows import Index, LazyRows, Line, Path, Rows
 from gpt_viz.ui.widgets.row_paint import INDENT, LEAST_NAME, MARK, Column, RowPaint, Slot, hairline
 
@@ -47,7 +48,7 @@ class Table(QTreeView):
         self._below: tuple[Line, ...] = ()
         self._silent = False
         self._hovered: Path = ()
-        self.setHeader(_Captions(self))
+        self.setHeader(Captions(self.paint, self.slots, self))
         self.setModel(self.rows)
         self.setItemDelegate(_Heights(self))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -119,16 +120,8 @@ class Table(QTreeView):
         """Give every column its width; hide the least important where they do not all fit."""
         self._measure()
         room = self.viewport().width()
-        shown = self._fitting(room)
-        widths = {i: self._natural[i] for i in shown}
-        spare = room - sum(widths.values())
-        if spare < 0:
-            widths[0] = max(widths[0] + spare, INDENT + MARK + LEAST_NAME)
-        else:
-            loose = [i for i in shown if not self.columns[i].figures]
-            for i in loose:
-                widths[i] += spare // len(loose)
-            widths[0] += spare % len(loose)
+        firm = [column.figures for column in self.columns]
+        widths = spread(self._natural, self._fitting(room), firm, room, INDENT + MARK + LEAST_NAME)
         for i in range(len(self.columns)):
             self.setColumnHidden(i, i not in widths)
             if i in widths and widths[i] != self.columnWidth(i):
@@ -141,14 +134,7 @@ class Table(QTreeView):
         return sum(self._natural[i] for i in self._fitting(room))
 
     def _fitting(self, room: int) -> list[int]:
-        """The columns that find room: those that never hide, then the others, the most important first."""
-        shown = [i for i, column in enumerate(self.columns) if not column.hides]
-        left = room - sum(self._natural[i] for i in shown)
-        for i in sorted(set(range(len(self.columns))) - set(shown), key=lambda i: self.columns[i].hides):
-            if 0 < self._natural[i] <= left:
-                left -= self._natural[i]
-                shown.append(i)
-        return sorted(shown)
+        return fitting(self._natural, [column.hides for column in self.columns], room)
 
     def slots(self) -> list[Slot]:
         """Where the shown columns stand, in the viewport's px."""
@@ -276,29 +262,6 @@ class Table(QTreeView):
         ]
         texts = [line.cells[0], *hidden, line.note]
         return "<qt>" + "<br>".join(html.escape(text) for text in texts if text) + "</qt>"
-
-
-class _Captions(QHeaderView):
-    """The columns' titles, small and quiet. They are read, not dragged."""
-
-    def __init__(self, table: Table) -> None:
-        super().__init__(Qt.Orientation.Horizontal, table)
-        self._table = table
-        self.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.setMinimumSectionSize(1)
-        self.setStretchLastSection(False)
-        self.setSectionsClickable(False)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.viewport().setAutoFillBackground(False)
-
-    def sizeHint(self) -> QSize:
-        return QSize(0, self._table.paint.caption_height)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        self._table.paint.paint_captions(painter, self._table.slots())
-        hairline(painter, 0, self.viewport().width(), self.viewport().height() - 1)
-        painter.end()
 
 
 class _Heights(QStyledItemDelegate):

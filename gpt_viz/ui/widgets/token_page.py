@@ -146,6 +146,9 @@ class TokenPage:
         pieces, edges = self.pieces[start:end], self.rows.edges(row)
         given = max(min(self.given - start, len(pieces)), 0)
         faint = mixed(colours.muted, colours.field, 0.7)
+        if given and colours.muted == colours.text:  # the contrast theme knows no grey
+            ground = QRectF(0, row * self.pitch + 1, max(int(edges[given]), 1) * self.cell, self.pitch - 2)
+            painter.fillRect(ground, QColor(colours.masked))
         for colour, layer, first, last in (
             (QColor(colours.muted), self._ink, 0, given),
             (QColor(colours.text), self._ink, given, len(pieces)),

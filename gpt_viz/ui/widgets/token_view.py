@@ -176,7 +176,9 @@ class TokenView(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         whole = QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1)
-        painter.setPen(QPen(QColor(colours.accent_text), 2) if self.hasFocus() else QPen(QColor(colours.field)))
+        # Where field and panel are of one colour, only an outline tells them apart.
+        edge = colours.line if colours.field == colours.card else colours.field
+        painter.setPen(QPen(QColor(colours.accent_text), 2) if self.hasFocus() else QPen(QColor(edge)))
         painter.setBrush(QColor(colours.field))
         painter.drawRoundedRect(whole, 6, 6)
         painter.setClipRect(whole.adjusted(1, 1, -1, -1))
