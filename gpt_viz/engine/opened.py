@@ -1,0 +1,86 @@
+"""One step of a pass, opened: its tensor and those it was computed from as pictures. Knows no command and no event."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from gpt_viz import ledger
+from gpt_viz.engine.ids import Ids, IdsError, check_ids
+from gpt_viz.engine.model import GPT
+from gpt_viz.engine.operations import Recorder
+from gpt_viz.engine.pictures import picture
+from gpt_viz.engine.stages import finished, staged, step_of
+from gpt_viz.engine.stepstats import Clock, histogram, measured, seen
+from gpt_viz.measures import Histogram, Picture, StepMeasure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenedStep:
+    """What was found in one step: its measure, of the whole tensor, the tensor itself and all that made it.
+
+    `inputs` are those places and then those parameters, as `ledger.inputs` lists them. `histogram` is None where no
+    number of the tensor is finite.
+    """
+
+    measure: StepMeasure
+    histogram: Histogram | None
+    picture: Picture
+    inputs: tuple[Picture, ...]
+
+
+def open_step(model: GPT, ids: Ids, name: str, *, clock: Clock = time.perf_counter) -> OpenedStep:
+    """`opening` in one go."""
+    return finished(opening(model, ids, name, clock=clock))
+
+
+def opening(model: GPT, ids: Ids, name: str, *, clock: Clock = time.perf_counter) -> Generator[None, None, OpenedStep]:
+    """Open one step of a pass over one text. The pass goes only as far, and pauses between the blocks.
+
+    Raises IdsError, also for a batch of texts, and UnknownPlace where the pass has no step of that name.
+    """
+    shape = one_text(ids, model).shape
+    config = model.config
+    spec = step_of(config, name, shape[-1])
+    parameters = ledger.step_parameters(config, spec)
+    places = ledger.inputs(config, spec)[: -len(parameters) or None]
+    found = yield from staged(model, ids, lambda: Keeping(frozenset((name, *places)), Recorder(clock)), name)
+    result = seen(found.kept[name])
+    inputs = [picture(each, found.kept[each], step_of(config, each, shape[-1]).symbols) for each in places]
+    inputs += [picture(each.name, model.get_parameter(each.name), each.symbols) for each in parameters]
+    return OpenedStep(
+        measure=measured(config, spec, result, found.recorder.operations(), (shape[0], shape[1])),
+        histogram=histogram(found.kept[name], result.figures),
+        picture=picture(name, found.kept[name], spec.symbols),
+        inputs=tuple(inputs),
+    )
+
+
+def one_text(ids: Ids, model: GPT) -> Tensor:
+    """The ids of one text, (1, T). Raises IdsError, also for a batch of more."""
+    checked = check_ids(ids, model.config)
+    if checked.shape[0] != 1:
+        raise IdsError(f"a step is opened for one text at a time, not for {checked.shape[0]}")
+    return checked
+
+
+class Keeping:
+    """Keeps the tensors of a few places until they have been looked at, and writes down the calls where asked to."""
+
+    def __init__(self, names: frozenset[str], recorder: Recorder) -> None:
+        self.kept: dict[str, Tensor] = {}
+        self._names = names
+        self.recorder = recorder
+
+    def see(self, name: str, tensor: Tensor) -> None:
+        """Keep it, if it is one of them."""
+        if name in self._names:
+            self.kept[name] = tensor
+
+    def around(self, module: nn.Module, path: str) -> AbstractContextManager[object]:
+        """Write down the calls of this piece of the pass."""
+        return self.recorder.over(module, path)
