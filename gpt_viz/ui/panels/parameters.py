@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout
 
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
@@ -18,12 +16,11 @@ from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.parameter_rows import SHARED, TITLES, ParameterRows
 from gpt_viz.ui.percent import percents
 from gpt_viz.ui.subject import Subject
+from gpt_viz.ui.widgets.chart_and_table import ChartAndTable
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.lazy_rows import Line, Path
-from gpt_viz.ui.widgets.pie import Pie, Wedge
+from gpt_viz.ui.widgets.pie import Wedge
 from gpt_viz.ui.widgets.row_paint import Column
-from gpt_viz.ui.widgets.table import Table
-from gpt_viz.ui.widgets.totals import Totals
 
 _COLUMNS = (
     Column(TITLES[0]),
@@ -33,10 +30,6 @@ _COLUMNS = (
     Column(TITLES[4], figures=True),
     Column(TITLES[5], hides=1, figures=True, muted=True),
 )
-_SPACE = 12
-_SMALLEST, _PIE, _LARGEST = 68, 92, 460  # px: the chart in a narrow panel and in a wide one at least, and at most
-_WIDE = 480  # px
-_MOST = 0.36  # of the width
 _TINT = 0.55
 _TIMES = {1: "", 2: "twice", 3: "three times", 4: "four times", 5: "five times"}
 
@@ -55,30 +48,19 @@ class Parameters(Panel):
         self.header.tools.addWidget(self.grouping)
         self.rows: ParameterRows | None = None
         self.inner: ParameterRows | None = None
-        self.pie = Pie()
+        stage = ChartAndTable(_COLUMNS)
+        self.pie, self.tree, self.totals = stage.pie, stage.table, stage.totals
         self.pie.setObjectName("parameters.chart")
         self.pie.setAccessibleName("Parameters as a chart")
         self.pie.chosen.connect(self._slice_chosen)
-        self.tree = Table(_COLUMNS)
         self.tree.setObjectName("parameters.table")
         self.tree.setAccessibleName("Parameters as a table")
         self.tree.chosen.connect(self._row_chosen)
-        self.totals = Totals(self.tree)
         self.totals.setObjectName("parameters.total")
         self.totals.setAccessibleName("Total")
-        self._above = QWidget()
-        column = QVBoxLayout()
-        column.setSpacing(0)
-        column.addWidget(self._above)
-        column.addWidget(self.tree, 1)
-        column.addWidget(self.totals)
-        column.addStretch(0)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.body)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(_SPACE)
-        self._row.addWidget(self.pie)
-        self._row.addLayout(column, 1)
-        self.tree.arranged.connect(self._arrange)
+        row = QHBoxLayout(self.body)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(stage)
 
     def draw(self) -> None:
         config, by = self.context.subject.config, self.grouping.choice
@@ -150,35 +132,6 @@ class Parameters(Panel):
             for line, count in zip(lines, counts, strict=True)
         ]
         return [list(TITLES), *cells, ["total", "", "", "", str(sum(counts)), "100.00"]]
-
-    # -- where things stand --
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        """Give the chart what the table leaves of the width; in a tall panel the chart stands above."""
-        width, height = self.body.width(), self.body.height()
-        closed = (
-            self.tree.paint.caption_height + len(self.rows.groups if self.rows else ()) * self.tree.paint.row_height
-        )
-        closed += self.totals.sizeHint().height()
-        if height > 1.1 * width:
-            self._row.setDirection(QBoxLayout.Direction.TopToBottom)
-            size, above = QSize(width, max(min(width + 120, height - closed - _SPACE), _SMALLEST)), 0
-        else:
-            self._row.setDirection(QBoxLayout.Direction.LeftToRight)
-            # Columns come first, as long as they leave the chart enough to be read.
-            least, room = (_PIE if width >= _WIDE else _SMALLEST), width - _SPACE
-            spare = room - self.tree.needed(room - least)
-            most = max(least, min(height, round(_MOST * width), _LARGEST))
-            size, above = QSize(max(least, min(spare, most)), height), max((height - closed) // 2, 0)
-        if self.pie.maximumSize() != size:
-            self.pie.setFixedSize(size)
-        if self._above.maximumHeight() != above:
-            self._above.setFixedHeight(above)
-        self.tree.setMaximumHeight(self.tree.content_height())
 
 
 def _totals(rows: ParameterRows, subject: Subject) -> tuple[Line, ...]:

@@ -63,7 +63,7 @@ class CodeStrip(QWidget):
             top = PAD + i * step
             if i in self.lit:
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(mixed(tokens.kinds[self._kind], tokens.field, 0.28 if not tokens.dark else 0.36))
+                painter.setBrush(lit_ground(self._kind))
                 painter.drawRoundedRect(QRectF(PAD - 2, top, self.width() - 2 * PAD + 4, step), 3, 3)
             painter.setPen(QColor(tokens.text if i in self.lit else tokens.muted))
             shown = metrics.elidedText(code or comment, Qt.TextElideMode.ElideRight, room)
@@ -79,6 +79,12 @@ class CodeStrip(QWidget):
             QToolTip.showText(event.globalPos(), f"<qt>{html.escape(self.where)}<pre>{text}</pre></qt>", self)
             return True
         return super().event(event)
+
+
+def lit_ground(kind: str) -> QColor:
+    """What a lit line stands on: its kind's colour, so faint that text can be read on it."""
+    tokens = theme.tokens()
+    return mixed(tokens.kinds[kind], tokens.field, 0.36 if tokens.dark else 0.28)
 
 
 def _split(line: str) -> tuple[str, str]:

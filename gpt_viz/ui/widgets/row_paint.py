@@ -48,6 +48,7 @@ class RowPaint:
 
     def __init__(self, columns: tuple[Column, ...]) -> None:
         self.columns = columns
+        self.compact = False
         self.restyle()
 
     def restyle(self) -> None:
@@ -58,8 +59,12 @@ class RowPaint:
         }
         self._metrics = {key: QFontMetrics(font) for key, font in self._fonts.items()}
         self.caption_font = theme.ui_font(0.88)
-        self.row_height = self._metrics["name", False].height() + 9
         self.caption_height = QFontMetrics(self.caption_font).height() + 9
+
+    @property
+    def row_height(self) -> int:
+        """What a row takes, in px."""
+        return self._metrics["name", False].height() + (4 if self.compact else 9)
 
     def widths(self, line: Line, depth: int) -> list[int]:
         """What each cell needs to be shown whole."""

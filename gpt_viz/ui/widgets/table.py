@@ -64,7 +64,7 @@ class Table(QTreeView):
         self.selectionModel().currentRowChanged.connect(self._moved)
         self.expanded.connect(self._on_expanded)
         self.collapsed.connect(self._on_collapsed)
-        self.verticalScrollBar().valueChanged.connect(self._later.start)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
         theme.theme.changed.connect(self._restyle)
 
     # -- what a panel uses --
@@ -88,6 +88,12 @@ class Table(QTreeView):
         """Make the columns wide enough for these lines too, which are shown below the table."""
         self._below = lines
         self.fit()
+
+    def make_compact(self, compact: bool) -> None:
+        """Set the rows closer together, or as far apart as usual."""
+        if compact != self.paint.compact:
+            self.paint.compact = compact
+            self.doItemsLayout()
 
     def current(self) -> Path:
         """The path of the chosen row, or ()."""
@@ -175,6 +181,9 @@ class Table(QTreeView):
         last = self.indexAt(self.viewport().rect().bottomLeft())
         if last.isValid() and last.row() == self.rows.rowCount(last.parent()) - 1:
             self.rows.fetchMore(last.parent())
+
+    def _scrolled(self, _: int) -> None:
+        self._later.start()  # not connected itself: it would take the value for an interval
 
     def _on_expanded(self, index: Index) -> None:
         self._open.add(self.rows.path(index))

@@ -1,0 +1,79 @@
+"""A chart beside a table with its sums, or above it in a tall place. Knows how they share the room, and no more."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from gpt_viz.ui.widgets.pie import Pie
+from gpt_viz.ui.widgets.row_paint import Column
+from gpt_viz.ui.widgets.table import Table
+from gpt_viz.ui.widgets.totals import Totals
+
+SPACE = 12  # px between chart and table
+SMALLEST, LEAST, LARGEST = 68, 92, 460  # px: the chart in a narrow place and in a wide one at least, and at most
+WIDE = 480  # px
+MOST = 0.36  # of the width, for the chart
+TALL = 1.1  # times as high as wide: the chart stands above
+
+
+class ChartAndTable(QWidget):
+    """Columns come first, as long as they leave the chart enough to be read; the chart has what is left."""
+
+    def __init__(self, columns: tuple[Column, ...]) -> None:
+        super().__init__()
+        self.pie, self.table = Pie(), Table(columns)
+        self.totals = Totals(self.table)
+        for each in (self.pie, self.table, self.totals):
+            each.setParent(self)
+        self._arranging = False
+        self.table.arranged.connect(self.arrange)
+
+    def arrange(self) -> None:
+        """Share the room out again: columns, rows or sums take other room than before."""
+        if self._arranging:
+            return
+        self._arranging = True
+        for _ in range(2):  # the columns' widths follow from the rows in sight, and these from the geometry
+            self._arrange()
+        self._arranging = False
+
+    def _arrange(self) -> None:
+        width, height = self.width(), self.height()
+        self.table.make_compact(False)
+        self.table.make_compact(self._closed() > height)
+        # The rows at the top decide where the table begins, so that it does not jump when one of them is opened.
+        closed, sums = self._closed(), self.totals.sizeHint().height()
+        if height > TALL * width:
+            chart = max(min(width + 120, height - closed - SPACE), SMALLEST)
+            self.pie.setGeometry(0, 0, width, chart)
+            rest = QRect(0, chart + SPACE, width, height - chart - SPACE)
+        else:
+            least, room = (LEAST if width >= WIDE else SMALLEST), width - SPACE
+            above = max((height - closed) // 2, 0)
+            if self.table.content_height() > height - above - sums:
+                room -= self.table.verticalScrollBar().sizeHint().width()
+            most = max(least, min(height, round(MOST * width), LARGEST))
+            chart = max(least, min(room - self.table.needed(room - least), most))
+            self.pie.setGeometry(0, 0, chart, height)
+            rest = QRect(chart + SPACE, above, width - chart - SPACE, height - above)
+        rows = max(min(self.table.content_height(), rest.height() - sums), 0)
+        self.table.setGeometry(rest.left(), rest.top(), rest.width(), rows)
+        self.totals.setGeometry(rest.left(), rest.top() + rows, rest.width(), sums)
+
+    def _closed(self) -> int:
+        """How high the table and its sums are while no row is open."""
+        paint = self.table.paint
+        rows = self.table.rows.rowCount() * paint.row_height
+        return paint.caption_height + rows + self.totals.sizeHint().height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange()
+
+    def sizeHint(self) -> QSize:
+        return QSize(560, 300)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, 150)
