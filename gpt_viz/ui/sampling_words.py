@@ -52,6 +52,13 @@ def pieces_of(prompt: str, model: ModelInfo) -> list[str]:
     return prompt.split() if model.alphabet is None else list(prompt)
 
 
+def id_of(piece: str, model: ModelInfo) -> int | None:
+    """The id of a token of a readable prompt; None where it is none of the model's."""
+    if model.alphabet is None:
+        return int(piece) if piece.isascii() and piece.isdigit() else None
+    return model.alphabet.index(piece) if piece in model.alphabet else None
+
+
 def unreadable(prompt: str, model: ModelInfo) -> str:
     """Why the model can't go on from this prompt, in one sentence; "" where it can."""
     if not (prompt.strip() if model.alphabet is None else prompt):
@@ -133,9 +140,8 @@ def of_run(*, running: bool, stopping: bool, ended: str, drawn: int, tokens_per_
     return f"{ended} after {count}{speed}" if ended else ""
 
 
-def study_tail(study: Study, model: ModelInfo, prompt: Sequence[str], end: int) -> list[str]:
+def tail(prompt: Sequence[str], study: Study, end: int) -> list[str]:
     """The last few tokens before place `end` of prompt and continuation together."""
     begin = max(end - TAIL, 0)
-    given = list(prompt[begin:end])
     first, last = max(begin - len(prompt), 0), max(end - len(prompt), 0)
-    return given + [draw.piece for draw in study.draws[first:last]]
+    return [*prompt[begin:end], *(draw.piece for draw in study.draws[first:last])]

@@ -7,7 +7,8 @@ from PySide6.QtGui import QHelpEvent, QKeyEvent
 from PySide6.QtWidgets import QToolTip
 
 from gpt_viz.ui import theme
-from gpt_viz.ui.widgets.bars import LEAST_WIDTH, Bars, before_cuts, likeliest, percent
+from gpt_viz.ui.widgets.bars import LEAST_WIDTH, Bars
+from gpt_viz.ui.widgets.likelihood import before_cuts, likeliest, percent
 
 LOGITS = np.log(np.array([0.1, 0.4, 0.2, 0.3], np.float32))
 

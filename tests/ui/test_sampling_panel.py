@@ -701,7 +701,7 @@ def test_a_prediction_asked_for_during_a_run_is_not_lost_among_its_distributions
         live.deliver(event)
     live.frame()
     assert live.panel.bars._drawn == live.study.draws[1].id
-    assert live.panel._predicted.position == 4
+    assert live.panel.lookout._answer.position == 4
     assert live.panel.view._chosen == 4
     live.find("stop").click()
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 import secrets
 import time
 
-import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gpt_viz.config import ConfigError, check_seed
-from gpt_viz.protocol import Built, Cancelled, Distribution, Drawn, Event, Failed, Finished, ModelInfo, Predict
+from gpt_viz.protocol import Built, Cancelled, Distribution, Drawn, Event, Failed, Finished, ModelInfo
 from gpt_viz.ui import sampling_words as words
 from gpt_viz.ui import theme
+from gpt_viz.ui.lookout import Lookout
 from gpt_viz.ui.panel import Context, Panel, Sentence
 from gpt_viz.ui.sampler import Plan, Sampler
-from gpt_viz.ui.widgets.bars import ORDERS, Bars, percent
+from gpt_viz.ui.widgets.bars import ORDERS, Bars
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.fields import SmallLabel
+from gpt_viz.ui.widgets.likelihood import percent
 from gpt_viz.ui.widgets.sampling_controls import SamplingControls
 from gpt_viz.ui.widgets.token_view import TokenView
 
@@ -40,6 +41,7 @@ class Sampling(Panel):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.sampler = Sampler(context.study, context.subject, context.new_job, context.send, self)
+        self.lookout = Lookout(context, self.sampler)
         self.clock = time.monotonic
         self._model: ModelInfo | None = None
         self._prompt: str | None = None
@@ -48,13 +50,6 @@ class Sampling(Panel):
         self._obstacle = ""  # why the prompt can't be gone on from
         self._wrong: dict[str, str] = {}  # what is wrong with a field, by its name
         self._newest: Drawn | None = None  # the last token that the view has got
-        self._pinned: int | None = None  # a token that was chosen by hand
-        self._ahead = True  # unpinned, look at what may come next, and not at the newest token
-        self._replayed = False  # a chosen token is shown with the settings of now, not those it was drawn with
-        self._predict_job: int | None = None
-        self._asked: object = None  # what the last Predict would answer
-        self._predicted: Distribution | None = None
-        self._failure = ""  # of a Predict
         self._read_at = float("-inf")
         self._fill()
         self._connect()
@@ -159,18 +154,18 @@ class Sampling(Panel):
     def back(self) -> None:
         """Take the newest sampled token back."""
         if self.context.study.draws and not self.sampler.running:
-            self._pinned, self._ahead = None, True
+            self.lookout.ahead()
             self.sampler.back()
 
     def clear(self) -> None:
         """Take all sampled tokens back."""
         if not self.sampler.running:
-            self._pinned, self._ahead = None, True
+            self.lookout.ahead()
             self.sampler.abandon()
             self.sampler.truncate(0)
 
     def _look_at_newest(self) -> None:
-        self._pinned, self._ahead, self._replayed = None, False, False
+        self.lookout.to_newest()
         self.view.follow()
 
     def _plan_to_draw(self) -> Plan | None:
@@ -198,11 +193,8 @@ class Sampling(Panel):
 
     def _settings_changed(self) -> None:
         """Other settings act at once: on the run, on a chosen token, or on what may come next."""
-        self._replayed = True
-        if self.sampler.running:
-            self.sampler.follow(self._plan())
-        elif self._pinned is None:
-            self._ahead = True
+        self.lookout.settings_changed()
+        self.sampler.follow(self._plan())
         self.mark()
 
     def _judge_seed(self) -> None:
@@ -234,26 +226,19 @@ class Sampling(Panel):
 
     def handle(self, event: Event) -> None:
         self.sampler.handle(event)
-        if isinstance(event, Distribution) and event.job == self._predict_job:
-            self._predicted = event
-        elif isinstance(event, Failed) and event.job == self._predict_job:
-            self._failure = event.message
+        self.lookout.handle(event)
         self.mark()
 
     def _text_changed(self) -> None:
         if not self.context.study.draws or self.context.study.prompt != self._prompt:
-            self._pinned, self._ahead = None, not self.sampler.running
+            self.lookout.ahead()
         self._judge_text()
         self.mark()
 
     def _choose(self, token: int) -> None:
         """Look at the token that was pointed at; at the newest again where there is none, or at the same once more."""
-        self._pinned = token if token >= 0 and token != self._pinned else None
-        self._replayed = False
-        if self._pinned is None and not self.sampler.running:
-            self._ahead = not self.context.study.draws
         tokens = self.context.study.tokens
-        if self._pinned is not None and tokens is not None and 0 <= token - tokens.dropped < len(tokens.ids):
+        if self.lookout.pin(token) and tokens is not None and 0 <= token - tokens.dropped < len(tokens.ids):
             self.context.selection.choose(query=token - tokens.dropped)
         self.mark()
 
@@ -290,7 +275,7 @@ class Sampling(Panel):
         self._given = words.pieces_of(prompt, model)
         self.view.start(prompt, self._given, " " if model.alphabet is None else "")
         self._newest = None
-        self._predicted, self._asked = None, None
+        self.lookout.begin(model, self._given)
         self.controls.set_vocabulary(model.config.vocabulary)
 
     def _show_text(self, model: ModelInfo) -> None:
@@ -303,8 +288,7 @@ class Sampling(Panel):
         if shown < len(draws):
             self.view.append([draw.piece for draw in draws[shown:]])
         self._newest = draws[-1] if draws else None
-        place = self._place()
-        self.view.set_chosen(place)
+        self.view.set_chosen(self.lookout.place())
         tokens, query = self.context.study.tokens, self.context.selection.value.query
         marked = None if tokens is None or query is None else query + tokens.dropped
         self.view.set_marked(marked if marked is not None and marked < len(self.view) else None)
@@ -319,7 +303,7 @@ class Sampling(Panel):
             drawn=bool(self.context.study.draws),
             reason=reason,
         )
-        problems = [self._obstacle, *self._wrong.values(), self._failure]
+        problems = [self._obstacle, *self._wrong.values(), self.lookout.failure]
         if self.sampler.ended == "failed":
             problems.append(f"{self._words_of_run()}: {self.sampler.reason} (incomplete)")
         self.problem.say(" ".join(_sentence(each) for each in problems if each))
@@ -328,26 +312,10 @@ class Sampling(Panel):
         found = words.notes(len(self._given), self.controls.top_k.value(), model)
         self.note.say(_sentence("; ".join(found)))
 
-    def _place(self) -> int | None:
-        """The token whose distribution is to be seen; None: the one that is still to come."""
-        if self._pinned is not None and self._pinned < len(self.view):
-            return self._pinned
-        if self._ahead or not self.context.study.draws:
-            return None
-        newest = self.sampler.newest
-        # A token comes a moment before its distribution; while they stream, the picture follows the latter.
-        last = len(self.view) - 1
-        return min(newest.position, last) if self.sampler.running and newest is not None else last
-
     def _show_distribution(self, model: ModelInfo) -> None:
-        place = self._place()
-        shown = self._known(place)
-        if shown is None:
-            self._ask(place, model)
-            shown = self._predicted
-        size = model.config.vocabulary
+        size, shown = model.config.vocabulary, self.lookout.look(self._plan(), readable=not self._obstacle)
         self.stages.say(f"all {size:,}  ·  logit ▸ /T ▸ top-k/p ▸ p")
-        if self._obstacle or (place == 0 and shown is None):
+        if shown is None and (self._obstacle or self.lookout.place() == 0):
             self.bars.clear()
             self.say("" if self._obstacle else "Nothing stands before the first token, so nothing was predicted.")
         elif shown is not None and len(shown.logits) == size:
@@ -359,61 +327,7 @@ class Sampling(Panel):
                 piece=model.piece,
             )
             if self._may_change_numbers():
-                self.say(self._words_of(shown, model))
-
-    def _known(self, place: int | None) -> Distribution | None:
-        """The distribution that came with a token as it was drawn, if that is the one to be seen."""
-        newest = self.sampler.newest
-        if newest is None or place is None or self._pinned is not None:
-            return None
-        return newest if newest.position == place else None
-
-    def _ask(self, place: int | None, model: ModelInfo) -> None:
-        """Have the distribution at a place computed, unless it is there or on its way."""
-        study, plan = self.context.study, self._plan()
-        before = len(self.view) if place is None else place
-        count = max(before - len(self._given), 0)
-        chosen = None
-        if place is not None and place >= len(self._given):
-            draw = study.draws[place - len(self._given)]
-            chosen = draw.id
-            plan = plan if self._replayed else self.sampler.plan_of(draw) or plan
-        elif place is not None:
-            chosen = _id_of(self._given[place], model)
-        settings = (plan.temperature, plan.top_k, plan.top_p)
-        asked = (model, self._prompt, before, place, study.draws[count - 1] if count else None, chosen, settings)
-        if asked == self._asked:
-            return
-        self._asked, self._predicted, self._failure = asked, self._predicted, ""
-        if self._obstacle or before == 0:
-            self._predicted = self._predict_job = None
-            return
-        gap = " " if model.alphabet is None else ""
-        self._predict_job = self.context.new_job()
-        self.context.send(
-            Predict(
-                job=self._predict_job,
-                text=study.prompt if before >= len(self._given) else gap.join(self._given[:before]),
-                continuation=study.continuation[:count],
-                temperature=plan.temperature,
-                top_k=plan.top_k,
-                top_p=plan.top_p,
-                chosen=chosen,
-            )
-        )
-
-    def _words_of(self, shown: Distribution, model: ModelInfo) -> str:
-        before = words.study_tail(self.context.study, model, self._given, shown.position)
-        if shown.chosen is None:
-            return words.of_next(shown, before, model)
-        place = shown.position - len(self._given)
-        draws = self.context.study.draws
-        as_drawn = True
-        if 0 <= place < len(draws):
-            plan = self.sampler.plan_of(draws[place])
-            settings = (shown.temperature, shown.top_k, shown.top_p)
-            as_drawn = plan is None or (plan.temperature, plan.top_k, plan.top_p) == settings
-        return words.of_token(shown, before, model, sampled=place >= 0, as_drawn=as_drawn)
+                self.say(self.lookout.sentence(shown, model))
 
     def _may_change_numbers(self) -> bool:
         """While tokens stream in, what is read changes four times a second."""
@@ -448,25 +362,8 @@ class Sampling(Panel):
         return f"{words.quoted([draw.piece])} at position {token:,}, drawn at {percent(draw.probability)}, {rank}"
 
     def table(self) -> list[list[str]]:
-        shown = self._known(self._place()) or self._predicted
-        if shown is None or self._model is None:
-            return []
-        order = np.argsort(-shown.logits, kind="stable")
-        ranks = np.empty_like(order)
-        ranks[order] = np.arange(len(order))
-        ids = order.tolist() if self.bars.order == "probability" else list(range(len(order)))
-        logits, probabilities = shown.logits.tolist(), shown.probabilities.tolist()
-        return [["token", "id", "logit", "probability", "rank"]] + [
-            [self._model.piece(id), str(id), f"{logits[id]:.6g}", f"{probabilities[id]:.6g}", str(ranks[id])]
-            for id in ids
-        ]
+        return self.lookout.table(self.bars.order)
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def _id_of(piece: str, model: ModelInfo) -> int | None:
-    if model.alphabet is None:
-        return int(piece) if piece.isascii() and piece.isdigit() else None
-    return model.alphabet.index(piece) if piece in model.alphabet else None
