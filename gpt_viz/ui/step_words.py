@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
+from gpt_viz import ledger, resources
+from gpt_viz.config import GPTConfig
 from gpt_viz.ledger import StepSpec
 from gpt_viz.protocol import ModelInfo, Tokens, Traced
 from gpt_viz.ui.widgets.glyphs import visible
@@ -44,6 +47,22 @@ def step_words(spec: StepSpec, tokens: Tokens | None) -> str:
     if name == "ids" and tokens is not None:
         return f"ids: {_LABELS[name]}: {spelt_out(tokens, 3, ' is ')}"
     return f"{name}: {_LABELS[name]}."
+
+
+def paragraph(spec: StepSpec, config: GPTConfig, tokens: int) -> str:
+    """The step's own text with this model's numbers in it; "" where there is none."""
+    name = spec.name.rpartition(".")[2]
+    text = _page("block_out" if name == "out" and spec.head is None else name)
+    values = {letter: f"{ledger.evaluate((letter,), config, tokens)[0]:,}" for letter in "BTCDHLNV"}
+    return text.format(**values) if text else ""
+
+
+@cache
+def _page(name: str) -> str:
+    try:
+        return resources.text(f"text/steps/{name}.md").strip()
+    except FileNotFoundError:
+        return ""
 
 
 def spelt_out(tokens: Tokens, few: int, between: str = " ") -> str:

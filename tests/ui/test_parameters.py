@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.protocol import ModelInfo, TensorInfo
+from gpt_viz.ui.links import has_step, module_of, step_of
 from gpt_viz.ui.panels.parameters import Parameters
 from gpt_viz.ui.parameter_rows import ParameterRows
 from gpt_viz.ui.percent import percents
@@ -332,6 +333,59 @@ def test_a_row_chosen_here_is_selected_everywhere(panel_of, world, qtbot):
     panel.grouping.choose("step5")
     panel.draw()
     assert panel.tree.current() == (2,)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "step"),
+    [
+        ("token_embedding.weight", "token_embedding"),
+        ("position_embedding.weight", "position_embedding"),
+        ("blocks.1.ln1.bias", "blocks.1.ln1"),
+        ("blocks.1.attn.heads.2", "blocks.1.attn.heads.2.A"),
+        ("blocks.1.attn.heads.2.query.weight", "blocks.1.attn.heads.2.q"),
+        ("blocks.1.attn.heads.0.key", "blocks.1.attn.heads.0.k"),
+        ("blocks.1.attn.heads.0.value.weight", "blocks.1.attn.heads.0.v"),
+        ("blocks.1.attn.proj.weight", "blocks.1.attn.proj"),
+        ("blocks.1.mlp.fc.weight", "blocks.1.mlp.expand"),
+        ("blocks.1.mlp.proj.bias", "blocks.1.mlp.contract"),
+        ("ln_f.weight", "ln_f"),
+        ("head.weight", "logits"),
+    ],
+)
+def test_a_parameter_leads_to_the_step_it_is_for_and_that_step_to_its_module(parameter, step):
+    assert step_of(parameter) == step
+    assert has_step(STEP5, step)
+    assert parameter.startswith(module_of(step, STEP5))
+
+
+def test_a_parameter_that_is_for_many_steps_leads_to_none():
+    for parameter in (
+        "",
+        "blocks.1",
+        "blocks.*",
+        "blocks.*.mlp.*",
+        "blocks.1.mlp",
+        "nothing",
+        "blocks.1.nothing.weight",
+    ):
+        assert step_of(parameter) == ""
+    assert module_of("blocks.9.ln1", STEP5) == module_of("", STEP5) == ""
+
+
+def test_a_tensor_chosen_here_takes_the_other_panels_to_its_step(panel_of, world):
+    panel = panel_of(STEP5)
+    panel.tree.chosen.emit((2, 3, 1, 1))
+    chosen = world.selection.value
+    assert (chosen.parameter, chosen.step) == ("blocks.3.attn.heads.1.query.weight", "blocks.3.attn.heads.1.q")
+    assert (chosen.layer, chosen.head) == (3, 1)
+
+
+def test_a_tensor_of_a_draft_moves_no_step_that_the_built_model_lacks(panel_of, world):
+    panel = panel_of(STEP5, draft=replace(STEP5, layers=8))
+    world.selection.choose(layer=1, head=1)
+    panel.tree.chosen.emit((2, 7, 1, 1))
+    chosen = world.selection.value
+    assert (chosen.parameter, chosen.step) == ("blocks.7.attn.heads.1.query.weight", "blocks.1.attn.heads.1.A")
 
 
 def test_the_arrow_keys_walk_through_all_rows_that_are_open(panel_of, world, qtbot):

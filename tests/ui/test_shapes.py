@@ -14,6 +14,7 @@ from gpt_viz.engine.trace import inspect
 from gpt_viz.protocol import ModelInfo, StepSeen, TextRefused, Tokens, Traced
 from gpt_viz.ui.panels.shapes import Shapes
 from gpt_viz.ui.step_rows import StepRows
+from gpt_viz.ui.step_words import paragraph, step_words
 from gpt_viz.ui.theme import KINDS, contrast, theme, tokens
 from gpt_viz.ui.widgets.code_strip import lit_ground
 
@@ -293,6 +294,29 @@ def test_the_line_that_computes_the_step_is_lit_between_its_neighbours(panel_of,
     assert panel.code.lines[panel.code.lit[0]].startswith("A = F.softmax(")
     assert len(panel.code.lines) == 3
     assert panel.code.where.startswith("engine/model.py, line ")
+
+
+def test_a_large_panel_explains_the_step_with_this_models_numbers(panel_of, world):
+    panel = panel_of(STEP5, traced(STEP5), size=(680, 760))
+    world.selection.choose(step="blocks.0.out")
+    panel.draw()
+    assert "5 tokens of 128 numbers" in panel.explanation.text()
+    assert panel.explanation.isVisible()
+    height = panel.tree.height()
+    world.selection.choose(step="loss")
+    settle(panel)
+    assert "loses ln 65" in panel.explanation.text()
+    assert panel.tree.height() == height
+    panel.resize(680, 430)
+    assert not panel.explanation.isVisible()
+
+
+def test_every_step_has_a_label_and_a_paragraph():
+    for step in ledger.steps(STEP5):
+        last = step.name.rpartition(".")[2]
+        assert step_words(step, None).startswith(f"{last}: ")
+        assert "{" not in paragraph(step, STEP5, 5)
+        assert len(paragraph(step, STEP5, 5)) > 100
 
 
 def test_the_loss_of_the_text_stands_beside_the_code(panel_of):

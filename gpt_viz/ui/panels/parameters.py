@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
+from gpt_viz.ui.links import has_step, module_of, step_of
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.parameter_rows import SHARED, TITLES, ParameterRows
 from gpt_viz.ui.percent import percents
@@ -97,22 +98,22 @@ class Parameters(Panel):
     def _selected(self, config: GPTConfig) -> str:
         """What is selected: a parameter, or else the module that computes the selected step."""
         selection = self.context.selection.value
-        if selection.parameter or not selection.step:
-            return selection.parameter
-        try:
-            steps = ledger.steps(config)
-            return steps[steps.index_of(selection.step)].module
-        except ValueError:  # a step of a model with more blocks than this one
-            return ""
+        return selection.parameter or module_of(selection.step, config)
 
     def _row_chosen(self, path: Path) -> None:
         if self.rows:
-            self.context.selection.choose(parameter=self.rows.name(path))
+            self._choose(self.rows.name(path))
 
     def _slice_chosen(self, ring: int, wedge: int) -> None:
         rows = self.rows if ring == 1 else self.inner
         if rows:
-            self.context.selection.choose(parameter=rows.groups[wedge].glob)
+            self._choose(rows.groups[wedge].glob)
+
+    def _choose(self, parameter: str) -> None:
+        """Select the parameter, and with it the step that it is for, where the model that can be run has that step."""
+        step, built = step_of(parameter), self.context.subject.weights
+        exists = built is not None and has_step(built.config, step)
+        self.context.selection.choose(parameter=parameter, **({"step": step} if exists else {}))
 
     # -- words --
 

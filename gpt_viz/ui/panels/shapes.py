@@ -16,7 +16,7 @@ from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import CURRENT, Event, ModelInfo, Traced
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.step_rows import TITLES, StepRows
-from gpt_viz.ui.step_words import loss_words, spelt_out, step_words
+from gpt_viz.ui.step_words import loss_words, paragraph, spelt_out, step_words
 from gpt_viz.ui.walk import Walk
 from gpt_viz.ui.widgets.code_strip import CodeStrip
 from gpt_viz.ui.widgets.lazy_rows import Path
@@ -25,13 +25,15 @@ from gpt_viz.ui.widgets.table import Table
 from gpt_viz.ui.widgets.transport import Transport
 
 _COLUMNS = (
-    Column(TITLES[0]),
+    Column(TITLES[0], gives=32),
     Column(TITLES[1], hides=2, mono=True, muted=True),
     Column(TITLES[2], hides=1, mono=True),
     Column(TITLES[3], hides=3, mono=True, muted=True),
     Column(TITLES[4], hides=4, mono=True, muted=True),
 )
 _BESIDE = 960  # px from which the loss stands beside the code
+_ROOMY = 560  # px of height from which the step is explained in a paragraph
+_LINES = 5  # of a paragraph, about the most
 _FEW = 24  # tokens that are spelt out
 _LONGEST = 5_000  # steps that are copied one by one
 
@@ -79,8 +81,17 @@ class Shapes(Panel):
         self.loss.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._below = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._below.setSpacing(8)
-        self._below.addWidget(self.code, 2)
-        self._below.addWidget(self.loss, 1)
+        self._below.addWidget(self.code, 3)
+        self.explanation = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
+        self.explanation.setTextFormat(Qt.TextFormat.PlainText)
+        self.explanation.setObjectName("shapes.explanation")
+        self.explanation.setAccessibleName("What this step does")
+        words = QVBoxLayout()
+        words.setSpacing(8)
+        words.addWidget(self.loss)
+        words.addWidget(self.explanation)
+        words.addStretch()
+        self._below.addLayout(words, 2)
         column = QVBoxLayout(self.body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
@@ -141,8 +152,10 @@ class Shapes(Panel):
     def _show_code(self, index: int | None) -> None:
         if self.rows is None or index is None:
             self.code.show_lines((), range(0), "residual", "")
+            self.explanation.clear()
             return
         spec = self.rows.steps[index]
+        self.explanation.setText(paragraph(spec, self.rows.config, self.rows.tokens))
         try:
             line = lesson.line_of(spec.name)
         except LookupError as error:
@@ -189,6 +202,10 @@ class Shapes(Panel):
         super().resizeEvent(event)
         beside = self.width() >= _BESIDE
         self._below.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._below.setSpacing(24 if beside else 8)
+        self.explanation.setVisible(self.height() >= _ROOMY)
+        # The table keeps its height while shorter and longer texts come and go.
+        self.explanation.setMinimumHeight(_LINES * self.explanation.fontMetrics().lineSpacing())
         self._show_loss()
 
     # -- words --

@@ -24,7 +24,8 @@ LEAST_NAME = 64  # px of a name that are always left of it
 class Column:
     """One column. Of those with `hides` above 0, the highest is the first to hide where room is short.
 
-    `figures` are right-aligned and never elided; `mono` is for shapes and formulas.
+    `figures` are right-aligned and never elided; `mono` is for shapes and formulas. `gives` is how many px of its own
+    the first column gives up, rather than that another one hides.
     """
 
     title: str
@@ -32,6 +33,7 @@ class Column:
     mono: bool = False
     figures: bool = False
     muted: bool = False
+    gives: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,8 @@ class Table(QTreeView):
         return sum(self._natural[i] for i in self._fitting(room))
 
     def _fitting(self, room: int) -> list[int]:
-        return fitting(self._natural, [column.hides for column in self.columns], room)
+        least = [max(width - column.gives, 0) for width, column in zip(self._natural, self.columns, strict=True)]
+        return fitting(least, [column.hides for column in self.columns], room)
 
     def slots(self) -> list[Slot]:
         """Where the shown columns stand, in the viewport's px."""
