@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from gpt_viz.protocol import Cancel, Cancelled, Command, Event, Failed, Finished, Pause, Resume
@@ -32,7 +32,7 @@ class _Job:
     command: Command
     steps: Steps
     used_s: float
-    paused: bool = field(default=False)
+    paused: bool = False
 
 
 class Runner:
@@ -61,24 +61,28 @@ class Runner:
         """Take a command: start its job, closing what it supersedes, or act on the job it targets."""
         if isinstance(command, Cancel):
             self._close(command.target, superseded=False)
-        elif isinstance(command, (Pause, Resume)):
+        elif isinstance(command, Pause):
             if command.target in self._jobs:
-                self._jobs[command.target].paused = isinstance(command, Pause)
+                self._jobs[command.target].paused = True
+        elif isinstance(command, Resume):
+            self._resume(command.target)
         else:
-            self._supersede(command)
-            # A newcomer starts level with the one that had the least, so it neither waits nor catches up.
-            least = min((job.used_s for job in self._jobs.values() if not job.paused), default=0.0)
-            self._jobs[command.job] = _Job(command, self._engine.run(command), least)
+            self._start(command)
 
-    def advance(self) -> bool:
-        """Give the job that had the least time one turn. Returns whether there was one."""
-        ready = [job for job in self._jobs.values() if not job.paused]
+    def advance(self, called: Callable[[], bool] = lambda: False) -> bool:
+        """Give the job that had the least time one turn. Returns whether there was one.
+
+        The turn ends early when `called` says that someone waits with a command, so that a cancel acts at the end of
+        the running step.
+        """
+        ready = [job for job in reversed(self._jobs.values()) if not job.paused]
         if not ready:
             return False
-        job = min(ready, key=lambda each: each.used_s)
+        job = min(ready, key=lambda each: each.used_s)  # of equals the newest, which someone waits for
         began = self._clock()
         spent = 0.0
-        while spent < self._turn_s and self._step(job):
+        # Who hears of an event may cancel or pause the job in answer to it.
+        while spent < self._turn_s and self._is_live(job) and self._step(job) and not called():
             spent = self._clock() - began
         job.used_s += self._clock() - began
         return True
@@ -104,6 +108,29 @@ class Runner:
         if event is not None:
             self._emit(event)
         return True
+
+    def _start(self, command: Command) -> None:
+        try:
+            steps = self._engine.run(command)
+        except Exception as error:
+            self._emit(failure(error, command.job, command.slot))
+            return
+        self._supersede(command)
+        self._jobs[command.job] = _Job(command, steps, self._least())
+
+    def _resume(self, number: int) -> None:
+        job = self._jobs.get(number)
+        if job is not None and job.paused:
+            # While it was paused the others had time that it has no claim to.
+            job.used_s = max(job.used_s, self._least())
+            job.paused = False
+
+    def _least(self) -> float:
+        """Where a newcomer starts: level with the one that had the least, so it neither waits nor catches up."""
+        return min((job.used_s for job in self._jobs.values() if not job.paused), default=0.0)
+
+    def _is_live(self, job: _Job) -> bool:
+        return not job.paused and self._jobs.get(job.command.job) is job
 
     def _supersede(self, command: Command) -> None:
         for number, job in list(self._jobs.items()):

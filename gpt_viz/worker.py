@@ -26,7 +26,7 @@ class Mailbox:
         self._count = 0
 
     def put(self, event: Event) -> None:
-        """Add an event; of a picture kind it takes the older one's place in line and in memory."""
+        """Add an event at the end; of a picture kind the older one that still waits is dropped."""
         with self._lock:
             self._count += 1
             if event.picture:
@@ -78,9 +78,10 @@ class Worker:
             self.mailbox.put(failure(error, 0, ""))
             return
         runner = Runner(engine, self.mailbox.put)
+        self._take(runner)
         while not self._stopping.is_set():
+            runner.advance(called=lambda: not self._commands.empty())
             self._take(runner)
-            runner.advance()
         runner.close()
 
     def _take(self, runner: Runner) -> None:
@@ -92,7 +93,4 @@ class Worker:
                 return
             if command is None:
                 return
-            try:
-                runner.submit(command)
-            except Exception as error:
-                self.mailbox.put(failure(error, command.job, command.slot))
+            runner.submit(command)

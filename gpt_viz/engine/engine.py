@@ -99,7 +99,10 @@ class Engine:
             sentence = self._explained(error, command)
             if sentence is None:
                 raise
-            raise sentence from error
+            try:
+                raise sentence from error
+            finally:
+                del sentence  # or this frame and the error would keep each other, and the failed tensors, alive
 
     def model(self, slot: str) -> Loaded:
         """What is in a slot. Raises NoModel."""
