@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -48,7 +48,7 @@ def opening(model: GPT, ids: Ids, name: str, *, clock: Clock = time.perf_counter
     spec = step_of(config, name, shape[-1])
     parameters = ledger.step_parameters(config, spec)
     places = ledger.inputs(config, spec)[: -len(parameters) or None]
-    found = yield from staged(model, ids, lambda: Keeping(frozenset((name, *places)), Recorder(clock)), name)
+    found = yield from staged(model, ids, lambda: _Opening(frozenset((name, *places)), clock), name)
     result = seen(found.kept[name])
     inputs = [picture(each, found.kept[each], step_of(config, each, shape[-1]).symbols) for each in places]
     inputs += [picture(each.name, model.get_parameter(each.name), each.symbols) for each in parameters]
@@ -69,17 +69,28 @@ def one_text(ids: Ids, model: GPT) -> Tensor:
 
 
 class Keeping:
-    """Keeps the tensors of a few places until they have been looked at, and writes down the calls where asked to."""
+    """Keeps the tensors of a few places until they have been looked at."""
 
-    def __init__(self, names: frozenset[str], recorder: Recorder) -> None:
+    def __init__(self, names: frozenset[str]) -> None:
         self.kept: dict[str, Tensor] = {}
         self._names = names
-        self.recorder = recorder
 
     def see(self, name: str, tensor: Tensor) -> None:
         """Keep it, if it is one of them."""
         if name in self._names:
             self.kept[name] = tensor
+
+    def around(self, module: nn.Module, path: str) -> AbstractContextManager[object]:
+        """Nothing is set."""
+        return nullcontext()
+
+
+class _Opening(Keeping):
+    """Writes down the calls, too."""
+
+    def __init__(self, names: frozenset[str], clock: Clock) -> None:
+        super().__init__(names)
+        self.recorder = Recorder(clock)
 
     def around(self, module: nn.Module, path: str) -> AbstractContextManager[object]:
         """Write down the calls of this piece of the pass."""

@@ -27,7 +27,7 @@ def picture(name: str, tensor: Tensor, symbols: tuple[str, ...]) -> Picture:
     if span == (1, 1):
         return Picture(name, shape, symbols, snapshot(matrix))
     at_once = max(1, _AT_ONCE // (span[0] * columns)) * span[0]
-    parts = [_standing_out(part, span) for part in matrix.split(at_once)]
+    parts = [_standing_out(part, span) for part in torch.split(matrix, at_once)]
     cells, offsets = (torch.cat(each) for each in zip(*parts, strict=True))
     return Picture(name, shape, symbols, snapshot(cells), span, snapshot(offsets.float()))
 

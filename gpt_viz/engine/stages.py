@@ -41,7 +41,9 @@ class Look(Protocol):
 Looking = TypeVar("Looking", bound=Look)
 
 
-def staged(model: GPT, ids: Ids, look: Callable[[], Looking], last: str | None = None) -> Generator[None, None, Looking]:
+def staged(
+    model: GPT, ids: Ids, look: Callable[[], Looking], last: str | None = None
+) -> Generator[None, None, Looking]:
     """One pass in eval mode with a new look, which is returned; after the piece with the place `last` it ends.
 
     At each pause the modes, the profile function and the stash are what they were. Raises IdsError; UnknownPlace
@@ -60,7 +62,12 @@ def staged(model: GPT, ids: Ids, look: Callable[[], Looking], last: str | None =
                 if weights_state(model) != weights:
                     pausing = False
                     break
-            with evaluating(module), stashing(module, False), watching(module, this.see, path), this.around(module, path):
+            with (
+                evaluating(module),
+                stashing(module, False),
+                watching(module, this.see, path),
+                this.around(module, path),
+            ):
                 run()
         else:
             return this
@@ -82,9 +89,8 @@ def step_of(config: GPTConfig, name: str, tokens: int) -> StepSpec:
     try:
         return steps[steps.index_of(name)]
     except ValueError as error:
-        if name == "loss":
-            error = ValueError("a text of one token has no loss: there is no next token to compare with")
-        raise UnknownPlace(str(error)) from None
+        lost = "a text of one token has no loss: there is no next token to compare with"
+        raise UnknownPlace(lost if name == "loss" else str(error)) from None
 
 
 def weights_state(model: GPT) -> tuple[int, int]:

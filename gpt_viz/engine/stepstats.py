@@ -155,7 +155,7 @@ def _parts(tensor: Tensor) -> Iterator[Tensor]:
     flat = tensor.detach().flatten()
     if flat.device.type == "mps":
         flat = flat.cpu()
-    for part in flat.split(_AT_ONCE):
+    for part in torch.split(flat, _AT_ONCE):
         yield part.double()
 
 
