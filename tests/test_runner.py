@@ -24,7 +24,6 @@ from gpt_viz.protocol import (
 )
 from gpt_viz.runner import Runner
 
-
 # A step that fills a turn, and adds up without rounding.
 TURN = 1 / 64
 
