@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from gpt_viz.config import GPTConfig
+from gpt_viz.explanation import Explanation
+from gpt_viz.measures import Histogram, Picture, StepMeasure
 
 if TYPE_CHECKING:  # numpy is loaded after the first paint, and the window needs the commands before it
     import numpy as np
@@ -59,6 +61,42 @@ class Inspect(Command):
     trace: bool = True
     attention: bool = True
     head: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureSteps(Command):
+    """Measure every step of one pass of the text under study. Yields one StepsMeasured, or TextRefused."""
+
+    lane = "measure"
+    text: str
+    continuation: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenStep(Command):
+    """Look into one step of a pass of the text under study. Yields one StepOpened, or TextRefused.
+
+    `step` is the place's name. The pass goes only as far as that step.
+    """
+
+    lane = "open"
+    text: str
+    continuation: tuple[int, ...] = ()
+    step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain(Command):
+    """Say where one number of a pass of the text under study came from. Yields one Explained, or TextRefused.
+
+    `index` has one figure for each axis of the step's tensor, the batch axis's first.
+    """
+
+    lane = "explain"
+    text: str
+    continuation: tuple[int, ...] = ()
+    step: str
+    index: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +297,40 @@ class Attended(Event):
     patterns: np.ndarray
     head: tuple[int, int]
     whole: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StepsMeasured(Event):
+    """Every step of one pass, measured, in order of execution. The loss is left out for a single token."""
+
+    picture = True
+    tokens: Tokens
+    steps: tuple[StepMeasure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StepOpened(Event):
+    """One step of a pass, looked into: its result measured whole and as a picture.
+
+    `inputs` are pictures of all that it was computed from, places first, then parameters. `histogram` is None where
+    no number of the result is finite.
+    """
+
+    picture = True
+    tokens: Tokens
+    step: StepMeasure
+    histogram: Histogram | None
+    tensor: Picture
+    inputs: tuple[Picture, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Explained(Event):
+    """Where one number of a pass came from."""
+
+    picture = True
+    tokens: Tokens
+    explanation: Explanation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

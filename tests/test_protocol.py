@@ -9,16 +9,34 @@ from types import NoneType, UnionType
 import numpy as np
 import pytest
 
-from gpt_viz import protocol
+from gpt_viz import explanation, measures, protocol
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine.engine import Engine
-from gpt_viz.protocol import Build, Command, DeviceInfo, Drop, Event, Inspect, OpenText, Predict, Sample
+from gpt_viz.protocol import (
+    Build,
+    Command,
+    DeviceInfo,
+    Drop,
+    Event,
+    Explain,
+    Inspect,
+    MeasureSteps,
+    OpenStep,
+    OpenText,
+    Predict,
+    Sample,
+)
 
 TINY = GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12, qkv_bias=True, tied_head=True)
-CLASSES = [each for _, each in inspect.getmembers(protocol, inspect.isclass) if each.__module__ == protocol.__name__]
+CLASSES = [
+    each
+    for module in (protocol, measures, explanation)
+    for _, each in inspect.getmembers(module, inspect.isclass)
+    if each.__module__ == module.__name__
+]
 COMMANDS = [each for each in CLASSES if issubclass(each, Command) and each is not Command]
 EVENTS = [each for each in CLASSES if issubclass(each, Event) and each is not Event]
-NAMES = {**vars(protocol), "np": np}
+NAMES = {**vars(explanation), **vars(measures), **vars(protocol), "np": np}
 
 
 def hints(kind):
@@ -77,6 +95,8 @@ def same(one, other):
         return type(one) is type(other) and all(
             same(getattr(one, each.name), getattr(other, each.name)) for each in dataclasses.fields(one)
         )
+    if isinstance(one, tuple):
+        return isinstance(other, tuple) and len(one) == len(other) and all(map(same, one, other))
     return one == other
 
 
@@ -159,6 +179,9 @@ def answers(tmp_path):
         Inspect(job=2, text="abcdefghijk"),
         Inspect(job=3, text="a?"),
         Inspect(job=4, text="a"),
+        MeasureSteps(job=9, text="abcdefghijk"),
+        OpenStep(job=10, text="abc", step="blocks.1.attn.heads.2.masked"),
+        Explain(job=11, text="abc", step="blocks.1.ln2", index=(0, 2, 5)),
         Predict(job=5, text="abc", chosen=1),
         Sample(job=6, text="abc", tokens=10, temperature=1),
         OpenText(job=7, path=str(path)),

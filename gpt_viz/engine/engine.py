@@ -19,6 +19,7 @@ from gpt_viz.engine.devices import check_fits, devices, resolve
 from gpt_viz.engine.initialise import build_steps
 from gpt_viz.engine.limits import explained
 from gpt_viz.engine.loaded import Loaded, loaded
+from gpt_viz.engine.looking import looking
 from gpt_viz.engine.pace import Pace, Stopwatch
 from gpt_viz.engine.sampling import check_settings, check_tokens, rank
 from gpt_viz.engine.taps import snapshot
@@ -35,7 +36,10 @@ from gpt_viz.protocol import (
     Dropped,
     EngineReady,
     Event,
+    Explain,
     Inspect,
+    MeasureSteps,
+    OpenStep,
     OpenText,
     Predict,
     Progress,
@@ -74,6 +78,9 @@ class Engine:
             Build: self._build,
             Drop: self._drop,
             Inspect: self._inspect,
+            MeasureSteps: self._look,
+            OpenStep: self._look,
+            Explain: self._look,
             Predict: self._predict,
             Sample: self._sample,
             OpenText: self._open_text,
@@ -161,6 +168,12 @@ class Engine:
             yield Attended(
                 job=job, slot=slot, tokens=tokens, patterns=found.patterns, head=found.head, whole=found.whole
             )
+
+    def _look(self, command: MeasureSteps | OpenStep | Explain) -> Events:
+        held = self.model(command.slot)
+        event = yield from self._while_held(command.slot, held, looking(command, held, self._clock))
+        if event is not None:
+            yield event
 
     def _predict(self, command: Predict) -> Events:
         cuts = (command.temperature, command.top_k, command.top_p)
