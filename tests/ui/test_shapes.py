@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
 
 from gpt_viz import ledger
@@ -15,7 +16,7 @@ from gpt_viz.protocol import ModelInfo, StepSeen, TextRefused, Tokens, Traced
 from gpt_viz.ui.panels.shapes import Shapes
 from gpt_viz.ui.step_rows import StepRows
 from gpt_viz.ui.step_words import paragraph, step_words
-from gpt_viz.ui.theme import KINDS, contrast, theme, tokens
+from gpt_viz.ui.theme import KINDS, contrast, mono_font, theme, tokens
 from gpt_viz.ui.widgets.code_strip import lit_ground
 
 STEP5, GPT3 = PRESETS["step5"].config, PRESETS["gpt3"].config
@@ -294,6 +295,23 @@ def test_the_line_that_computes_the_step_is_lit_between_its_neighbours(panel_of,
     assert panel.code.lines[panel.code.lit[0]].startswith("A = F.softmax(")
     assert len(panel.code.lines) == 3
     assert panel.code.where.startswith("engine/model.py, line ")
+
+
+def test_a_lit_line_is_broken_and_never_cut_where_room_is_short(panel_of, world):
+    panel = panel_of(STEP5, traced(STEP5))
+    world.selection.choose(step="blocks.0.attn.heads.1.scores")
+    settle(panel)
+    whole = panel.code.lines[panel.code.lit[0]].partition("  #")[0]
+    assert [code for code, _, lit in panel.code.rows() if lit] == [whole]
+    panel.resize(320, 430)
+    settle(panel)
+    rows = panel.code.rows()
+    pieces = [code for code, _, lit in rows if lit]
+    assert len(pieces) > 1
+    assert "".join(pieces).replace(" ", "") == whole.replace(" ", "")
+    room = panel.code.width() - 24
+    assert all(QFontMetrics(mono_font(0.9)).horizontalAdvance(piece) <= room for piece in pieces)
+    assert panel.code.height() >= panel.code.sizeHint().height()
 
 
 def test_a_large_panel_explains_the_step_with_this_models_numbers(panel_of, world):

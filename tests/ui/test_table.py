@@ -7,7 +7,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 
 from gpt_viz.ui import theme
-from gpt_viz.ui.widgets.column_fit import fitting, spread
+from gpt_viz.ui.widgets.column_fit import ColumnWidths, fitting
 from gpt_viz.ui.widgets.lazy_rows import CHUNK, REACH, LazyRows, Line
 from gpt_viz.ui.widgets.row_paint import Column
 from gpt_viz.ui.widgets.table import Table
@@ -237,9 +237,43 @@ def test_columns_fit_in_the_order_of_their_importance():
 
 
 def test_what_is_spare_goes_to_words_and_what_is_short_comes_from_the_name():
-    assert spread([50, 60, 40], [0, 1, 2], [False, False, True], 171, 30) == {0: 61, 1: 70, 2: 40}
-    assert spread([50, 40], [0, 1], [False, True], 80, 30) == {0: 40, 1: 40}
-    assert spread([50, 40], [0, 1], [False, True], 20, 30) == {0: 30, 1: 40}
+    widths = ColumnWidths([0, 1, 0], [False, False, True], 0, 30)
+    widths.see([50, 60, 40], [0, 0, 0])
+    assert widths.shared(171) == {0: 61, 1: 70, 2: 40}
+    assert widths.shared(100) == {0: 60, 2: 40}
+    assert widths.shared(80) == {0: 40, 2: 40}
+    assert widths.shared(20) == {0: 30, 2: 40}
+    assert (widths.needed(171), widths.needed(100)) == (150, 90)
+    widths.see([20, 20, 45], [0, 0, 0])
+    assert widths.needed(171) == 155
+    widths.forget()
+    widths.see([20, 20, 45], [0, 0, 0])
+    assert widths.needed(171) == 85
+
+
+def test_the_name_gives_some_of_its_room_rather_than_that_another_column_hides():
+    widths = ColumnWidths([0, 1, 0], [False, False, True], 20, 30)
+    widths.see([50, 60, 40], [0, 0, 0])
+    assert widths.shared(130) == {0: 30, 1: 60, 2: 40}
+    assert widths.shared(129) == {0: 89, 2: 40}
+
+
+def test_text_that_runs_on_gets_room_where_there_is_some_and_hides_nothing():
+    widths = ColumnWidths([0, 1, 2, 0], [False, False, False, True], 0, 30)
+    widths.see([50, 60, 50, 40], [0, 150, 0, 0])
+    assert widths.needed(199) == 150 + 49  # the third column does not fit; what is left goes to the text
+    assert widths.needed(240) == 240  # 60 + 50 for the text, and 40 more
+    assert widths.needed(1000) == 240
+    assert widths.shared(150) == {0: 50, 1: 60, 3: 40}
+
+
+def test_the_chosen_row_stays_in_sight_when_the_table_gets_lower(table):
+    table.show_rows(Branches(40))
+    table.choose((8,))
+    table.resize(500, 150)
+    rect = table.visualRect(table.rows.at((8,)))
+    assert rect.top() >= 0
+    assert rect.bottom() <= table.viewport().height()
 
 
 def test_another_font_size_gives_taller_rows_and_wider_columns(table):

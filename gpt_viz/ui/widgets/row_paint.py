@@ -61,32 +61,35 @@ class RowPaint:
         }
         self._metrics = {key: QFontMetrics(font) for key, font in self._fonts.items()}
         self.caption_font = theme.ui_font(0.88)
-        self.caption_height = QFontMetrics(self.caption_font).height() + 9
+        metrics = QFontMetrics(self.caption_font)
+        self.caption_height = metrics.height() + 9
+        self.caption_widths = [
+            metrics.horizontalAdvance(column.title) + (FIGURE_GAP + EDGE if column.figures else GAP)
+            for column in self.columns
+        ]
 
     @property
     def row_height(self) -> int:
         """What a row takes, in px."""
         return self._metrics["name", False].height() + (4 if self.compact else 9)
 
-    def widths(self, line: Line, depth: int) -> list[int]:
-        """What each cell needs to be shown whole."""
-        needed = []
+    def widths(self, line: Line, depth: int) -> tuple[list[int], list[int]]:
+        """What each cell needs to be shown whole, and what text needs that may run on over the cells after it."""
+        cells, runs = [0] * len(self.columns), [0] * len(self.columns)
         for i, (column, cell) in enumerate(zip(self.columns, line.cells, strict=True)):
-            # What runs on from the first column may be elided; the rest is to be whole.
-            width = 0 if i == line.span == 0 else self._metrics[self._style(line, i)].horizontalAdvance(cell) + SLACK
-            needed.append(width + (FIGURE_GAP + EDGE if column.figures else GAP) if cell else 0)
-        needed[0] += (depth + 1) * INDENT + MARK + BESIDE
-        return needed
+            if cell:
+                width = self._metrics[self._style(line, i)].horizontalAdvance(cell) + SLACK
+                width += FIGURE_GAP + EDGE if column.figures else GAP
+                (runs if i == line.span else cells)[i] = width
+                cells[i] = max(cells[i], self.caption_widths[i])
+        start = (depth + 1) * INDENT + MARK + BESIDE
+        cells[0] += start
+        return cells, [runs[0] + start if runs[0] else 0, *runs[1:]]
 
     def _style(self, line: Line, column: int) -> tuple[str, bool]:
         """The face of a cell; what runs on from a column of formulas is words."""
         face = "name" if not self.columns[column].mono else "words" if column == line.span else "mono"
         return face, line.bold and face == "name"
-
-    def caption_width(self, column: int) -> int:
-        """What the column's title needs."""
-        width = QFontMetrics(self.caption_font).horizontalAdvance(self.columns[column].title)
-        return width + (FIGURE_GAP + EDGE if self.columns[column].figures else GAP)
 
     def paint(
         self, painter: QPainter, line: Line, slots: list[Slot], top: int, *, depth: int = 0, opened: bool | None = None

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.captions import Captions
-from gpt_viz.ui.widgets.column_fit import fitting, spread
+from gpt_viz.ui.widgets.column_fit import ColumnWidths
 from gpt_viz.ui.widgets.lazy_rows import Index, LazyRows, Line, Path, Rows
 from gpt_viz.ui.widgets.row_paint import INDENT, LEAST_NAME, MARK, Column, RowPaint, Slot, hairline
 
@@ -43,7 +43,8 @@ class Table(QTreeView):
         self.paint = RowPaint(columns)
         self.rows = LazyRows(tuple(column.title for column in columns), self)
         self._pages = pages
-        self._natural = [0] * len(columns)
+        hides, firm = [column.hides for column in columns], [column.figures for column in columns]
+        self._widths = ColumnWidths(hides, firm, columns[0].gives, INDENT + MARK + LEAST_NAME)
         self._open: set[Path] = set()
         self._below: tuple[Line, ...] = ()
         self._silent = False
@@ -74,7 +75,7 @@ class Table(QTreeView):
         opened, current = sorted(self._open, key=len), self.current()
         self._silent = True
         if self.rows.show(rows):
-            self._natural = [0] * len(self.columns)
+            self._widths.forget()
             self._open.clear()
             for path in opened:
                 if rows.count(path) and self.rows.at(path).isValid():
@@ -125,9 +126,7 @@ class Table(QTreeView):
     def fit(self) -> None:
         """Give every column its width; hide the least important where they do not all fit."""
         self._measure()
-        room = self.viewport().width()
-        firm = [column.figures for column in self.columns]
-        widths = spread(self._natural, self._fitting(room), firm, room, INDENT + MARK + LEAST_NAME)
+        widths = self._widths.shared(self.viewport().width())
         for i in range(len(self.columns)):
             self.setColumnHidden(i, i not in widths)
             if i in widths and widths[i] != self.columnWidth(i):
@@ -137,11 +136,7 @@ class Table(QTreeView):
 
     def needed(self, room: int) -> int:
         """What those columns take that would be shown in a table of this width."""
-        return sum(self._natural[i] for i in self._fitting(room))
-
-    def _fitting(self, room: int) -> list[int]:
-        least = [max(width - column.gives, 0) for width, column in zip(self._natural, self.columns, strict=True)]
-        return fitting(least, [column.hides for column in self.columns], room)
+        return self._widths.needed(room)
 
     def slots(self) -> list[Slot]:
         """Where the shown columns stand, in the viewport's px."""
@@ -170,13 +165,11 @@ class Table(QTreeView):
             index = self.indexBelow(index)
 
     def _measure(self) -> None:
-        """Widen columns for what is in sight; they never shrink while the same rows are shown, so nothing jitters."""
-        lines = [(self.rows.line(index), len(self.rows.path(index)) - 1) for index in self._visible()]
-        for line, depth in [*lines, *((line, 0) for line in self._below)]:
-            widths = self.paint.widths(line, depth)
-            # A column without a single cell is no column; one with cells is at least as wide as its title.
-            titled = [max(width, self.paint.caption_width(i)) if width else 0 for i, width in enumerate(widths)]
-            self._natural = [max(pair) for pair in zip(self._natural, titled, strict=True)]
+        """Widen columns for what is in sight."""
+        for index in self._visible():
+            self._widths.see(*self.paint.widths(self.rows.line(index), len(self.rows.path(index)) - 1))
+        for line in self._below:
+            self._widths.see(*self.paint.widths(line, 0))
 
     def _fetch_at_the_end(self) -> None:
         last = self.indexAt(self.viewport().rect().bottomLeft())
@@ -202,7 +195,7 @@ class Table(QTreeView):
 
     def _restyle(self) -> None:
         self.paint.restyle()
-        self._natural = [0] * len(self.columns)
+        self._widths.forget()
         self.header().updateGeometry()
         self.updateGeometries()
         self.doItemsLayout()
@@ -230,8 +223,12 @@ class Table(QTreeView):
         self.paint.paint(painter, self.rows.line(index), self.slots(), rect.top(), depth=len(path) - 1, opened=opened)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        current = self.visualRect(self.currentIndex())
+        seen = not current.isEmpty() and current.bottom() <= event.oldSize().height() and current.top() >= 0
         super().resizeEvent(event)
         self.fit()
+        if seen:
+            self._bring_into_sight(self.currentIndex())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         page = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}.get(Qt.Key(event.key()))
