@@ -11,8 +11,8 @@ from gpt_viz.ui.widgets.row_paint import Column
 from gpt_viz.ui.widgets.table import Table
 from gpt_viz.ui.widgets.totals import Totals
 
-SPACE = 12  # px between chart and table
-SMALLEST, LEAST, LARGEST = 68, 92, 460  # px: the chart in a narrow place and in a wide one at least, and at most
+SPACE = 10  # px between chart and table
+SMALLEST, LEAST, LARGEST = 76, 82, 460  # px: the chart in a narrow place and in a wide one at least, and at most
 WIDE = 480  # px
 MOST = 0.36  # of the width, for the chart
 TALL = 1.1  # times as high as wide: the chart stands above

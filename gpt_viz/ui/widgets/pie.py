@@ -22,7 +22,7 @@ from gpt_viz.ui.widgets.tint import mixed
 
 OTHER = "other"
 _HOLE, _INNER, _OUTER = 0.60, 0.76, 1.0  # radii, as shares of the whole
-_SMALL_HOLE, _SMALL_INNER = 0.70, 0.82  # of a small chart, so that the sum finds room
+_SMALL_HOLE, _SMALL_INNER = 0.74, 0.85  # of a small chart, so that the sum finds room
 _SMALL_RADIUS = 64.0
 _GAP = 0.02
 _LIFT = 4.0  # px by which a chosen slice stands out

@@ -84,7 +84,7 @@ class RowPaint:
                 cells[i] = max(cells[i], self.caption_widths[i])
         start = (depth + 1) * INDENT + MARK + BESIDE
         cells[0] += start
-        return cells, [runs[0] + start if runs[0] else 0, *runs[1:]]
+        return cells, [0, *runs[1:]]  # what runs on from the name may be elided
 
     def _style(self, line: Line, column: int) -> tuple[str, bool]:
         """The face of a cell; what runs on from a column of formulas is words."""
