@@ -16,6 +16,7 @@ from gpt_viz.engine.operations import Recorder
 from gpt_viz.engine.pictures import picture
 from gpt_viz.engine.stages import finished, staged, step_of
 from gpt_viz.engine.stepstats import Clock, histogram, measured, seen
+from gpt_viz.ledger import StepSpec
 from gpt_viz.measures import Histogram, Picture, StepMeasure
 
 
@@ -48,7 +49,7 @@ def opening(model: GPT, ids: Ids, name: str, *, clock: Clock = time.perf_counter
     spec = step_of(config, name, shape[-1])
     parameters = ledger.step_parameters(config, spec)
     places = ledger.inputs(config, spec)[: -len(parameters) or None]
-    found = yield from staged(model, ids, lambda: _Opening(frozenset((name, *places)), clock), name)
+    found = yield from staged(model, ids, lambda: _Opening(frozenset((name, *places)), _paths(spec), clock), name)
     result = seen(found.kept[name])
     inputs = [picture(each, found.kept[each], step_of(config, each, shape[-1]).symbols) for each in places]
     inputs += [picture(each.name, model.get_parameter(each.name), each.symbols) for each in parameters]
@@ -86,12 +87,20 @@ class Keeping:
 
 
 class _Opening(Keeping):
-    """Writes down the calls, too."""
+    """Writes down the calls, too, in those pieces of the pass that have one of the `paths`."""
 
-    def __init__(self, names: frozenset[str], clock: Clock) -> None:
+    def __init__(self, names: frozenset[str], paths: frozenset[str], clock: Clock) -> None:
         super().__init__(names)
         self.recorder = Recorder(clock)
+        self._paths = paths
 
     def around(self, module: nn.Module, path: str) -> AbstractContextManager[object]:
-        """Write down the calls of this piece of the pass."""
-        return self.recorder.over(module, path)
+        """Write down the calls of this piece of the pass, where it can have helped to compute the step."""
+        return self.recorder.over(module, path) if path in self._paths else super().around(module, path)
+
+
+def _paths(spec: StepSpec) -> frozenset[str]:
+    """Where the calls are made that a step needs: its block; the first block's mask comes from before it."""
+    if spec.layer is None:
+        return frozenset([""])
+    return frozenset(["", "blocks.0"] if spec.layer == 0 else [f"blocks.{spec.layer}"])

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -28,19 +28,32 @@ from gpt_viz.measures import Operation
 
 # Python's operators, by the name that torch gives the same.
 _NAMES = {"truediv": "div", "rsub": "sub", "radd": "add", "rmul": "mul", "rtruediv": "div"}
+_MEASURABLE = ("cpu", "cuda", "mps")
+
+
+R = TypeVar("R")
 
 
 @dataclass(slots=True)
 class _Call:
     """A call that was heard; `place` is filled in once it is known."""
 
-    name: str
-    inputs: tuple[tuple[int, ...], ...]
-    output: tuple[int, ...]
-    dtype: str
+    func: Callable[..., Any]
+    inputs: list[torch.Size]
+    output: torch.Size
+    dtype: torch.dtype
     view: bool
     elapsed_s: float | None
-    place: str = ""
+    place: str
+
+    def operation(self) -> Operation:
+        """The same in plain data."""
+        name = getattr(self.func, "__name__", str(self.func)).strip("_")
+        inputs = tuple(tuple(each) for each in self.inputs)
+        dtype = str(self.dtype).removeprefix("torch.")
+        return Operation(
+            self.place, _NAMES.get(name, name), inputs, tuple(self.output), dtype, self.view, self.elapsed_s
+        )
 
 
 @dataclass(slots=True)
@@ -60,6 +73,7 @@ class Recorder:
         self._loose: dict[int, _Loose] = {}
         self._owners: dict[int, str] = {}
         self._deaf = False
+        self._codes, self._lines = _codes(), _lines()
 
     @contextmanager
     def over(self, module: nn.Module, path: str = "") -> Iterator[None]:
@@ -68,64 +82,64 @@ class Recorder:
         with _Mode(self._hear):
             yield
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Inside: nothing is written down, such as what measures a tensor while the pass goes on."""
-        before, self._deaf = self._deaf, True
+    def unheard(self, do: Callable[[], R]) -> R:
+        """What `do` returns; its calls are not written down, such as those that measure a tensor of the pass."""
+        self._deaf = True
         try:
-            yield
+            return do()
         finally:
-            self._deaf = before
+            self._deaf = False
 
     def operations(self) -> tuple[Operation, ...]:
         """The calls so far, in order."""
-        return tuple(
-            Operation(call.place, call.name, call.inputs, call.output, call.dtype, call.view, call.elapsed_s)
-            for call in self._calls
-        )
+        return tuple(call.operation() for call in self._calls)
 
     def _hear(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        # Few and plain steps: who watches the pass at the same time is told of each call that is made here.
         if self._deaf:
             return func(*args, **kwargs)
-        given = _tensors((*args, *kwargs.values()))
-        device = given[0].device if given else None
-        _rest(device)
+        given = []
+        for value in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(value, Tensor):
+                given.append(value)
+            elif isinstance(value, (list, tuple)):
+                given += [each for each in value if isinstance(each, Tensor)]
+        device = given[0].device.type if given else "cpu"
+        if device != "cpu":
+            _rest(device)
         began = self._clock()
         result = func(*args, **kwargs)
-        _rest(device)
+        if device != "cpu":
+            _rest(device)
         elapsed_s = self._clock() - began
         if isinstance(result, Tensor):  # else a question: a shape, a device, a number
-            self._write(func, given, result, elapsed_s if _measurable(result.device) else None)
+            self._write(func, given, result, elapsed_s if device in _MEASURABLE else None)
         return result
 
     def _write(self, func: Callable[..., Any], given: list[Tensor], result: Tensor, elapsed_s: float | None) -> None:
-        name = getattr(func, "__name__", str(func)).strip("_")
-        call = _Call(
-            name=_NAMES.get(name, name),
-            inputs=tuple(tuple(each.shape) for each in given),
-            output=tuple(result.shape),
-            dtype=str(result.dtype).removeprefix("torch."),
-            view=any(_same_memory(each, result) for each in given),
-            elapsed_s=elapsed_s,
-            place=self._place(),
-        )
+        place = self._place()
+        call = _Call(func, [each.shape for each in given], result.shape, result.dtype, False, elapsed_s, place)
+        memory = result.untyped_storage().data_ptr()
+        for each in given:
+            if each is result or (memory and each.untyped_storage().data_ptr() == memory):
+                call.view = True
         self._calls.append(call)
-        before = [call for each in given if id(each) in self._loose for call in self._loose.pop(id(each)).calls]
-        if call.place:
-            for each in before:
-                each.place = call.place
+        loose = self._loose
+        before = [call for each in given if id(each) in loose for call in loose.pop(id(each)).calls] if loose else []
+        if place:
+            for earlier in before:
+                earlier.place = place
         else:
-            self._loose[id(result)] = _Loose(result, [*before, call])
+            loose[id(result)] = _Loose(result, [*before, call])
 
     def _place(self) -> str:
         """The place that the running line of the lesson computes; empty where it computes none."""
         frame: FrameType | None = sys._getframe(1)
-        codes, lines = _codes(), _lines()
-        while frame is not None and frame.f_code not in codes:
+        while frame is not None and frame.f_code not in self._codes:
             frame = frame.f_back
         if frame is None:
             return ""
-        variable = lines.get(frame.f_lineno)
+        variable = self._lines.get(frame.f_lineno)
         owner = self._owners.get(id(frame.f_locals.get("self")))
         return "" if variable is None or owner is None else f"{owner}{variable}"
 
@@ -143,32 +157,11 @@ class _Mode(TorchFunctionMode):
         return self._hear(func, args, kwargs or {})
 
 
-def _tensors(values: tuple[Any, ...]) -> list[Tensor]:
-    """The tensors that a call was given, those in a list too."""
-    found = []
-    for value in values:
-        if isinstance(value, Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += [each for each in value if isinstance(each, Tensor)]
-    return found
-
-
-def _same_memory(one: Tensor, other: Tensor) -> bool:
-    if one is other:
-        return True
-    return one.device == other.device and one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr() != 0
-
-
-def _measurable(device: torch.device) -> bool:
-    return device.type in ("cpu", "cuda", "mps")
-
-
-def _rest(device: torch.device | None) -> None:
+def _rest(device: str) -> None:
     """Wait until a device that works on by itself has done what it was given."""
-    if device is not None and device.type == "cuda":
-        torch.cuda.synchronize(device)
-    elif device is not None and device.type == "mps":
+    if device == "cuda":
+        torch.cuda.synchronize()
+    elif device == "mps":
         torch.mps.synchronize()
 
 

@@ -96,7 +96,8 @@ def step_of(config: GPTConfig, name: str, tokens: int) -> StepSpec:
 def weights_state(model: GPT) -> tuple[int, int]:
     """A figure that changes with every write to the weights, and with every one that is replaced."""
     parameters = list(model.parameters())
-    return sum(parameter._version for parameter in parameters), hash(tuple(each.data_ptr() for each in parameters))
+    versions = (0 if each.is_inference() else each._version for each in parameters)  # in inference none is counted
+    return sum(versions), hash(tuple(each.data_ptr() for each in parameters))
 
 
 def _stages(model: GPT, ids: Tensor, last: StepSpec | None) -> Iterator[Stage]:

@@ -131,8 +131,7 @@ class _Measuring:
 
     def see(self, name: str, tensor: Tensor) -> None:
         """Measure it, out of the recorder's hearing."""
-        with self._recorder.paused():
-            self._seen[name] = seen(tensor)
+        self._seen[name] = self._recorder.unheard(lambda: seen(tensor))
 
     def around(self, module: nn.Module, path: str) -> AbstractContextManager[object]:
         """Write down the calls of this piece of the pass."""
