@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from gpt_viz.config import GPTConfig
 from gpt_viz.explanation import Explanation
 from gpt_viz.measures import Histogram, Picture, StepMeasure
+from gpt_viz.schedule import TrainingSettings
 
 if TYPE_CHECKING:  # numpy is loaded after the first paint, and the window needs the commands before it
     import numpy as np
@@ -131,6 +132,22 @@ class Sample(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunChecks(Command):
+    """Try on a copy of the model what is claimed of it. Yields Progress, and a Checked for each check.
+
+    `names` chooses checks (none: all, see `claims.NAMES`). `position` and `token` (an id) are what the test of
+    causality changes; None leaves them to it.
+    """
+
+    lane = "checks"
+    text: str
+    continuation: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+    position: int | None = None
+    token: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenText(Command):
     """Read a text file. Yields Progress, then TextOpened. The file is only ever read.
 
@@ -140,6 +157,53 @@ class OpenText(Command):
     lane = "text"
     path: str
     encoding: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Train(Command):
+    """Train the slot's model on a text. Yields Progress while that is read, then TrainingBegan and what comes of it.
+
+    With the text and settings of the run that the slot was last in, it goes on with that run where it stands, unless
+    that is complete; otherwise a new run begins from the weights as they are. `corpus` is a file, None the built-in
+    passage. `limit` makes at most so many steps now. Each estimate on the validation part takes `windows` of it
+    (0: all). A sample of `tokens` is drawn now and then, always from `sample_seed` (0 tokens: none).
+    """
+
+    lane = "train"
+    corpus: str | None = None
+    encoding: str | None = None
+    settings: TrainingSettings = TrainingSettings()
+    limit: int | None = None
+    windows: int = 64
+    tokens: int = 120
+    sample_seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untrain(Command):
+    """Give the slot's model the weights from before its first step, bit for bit, and forget its runs. Yields
+    MomentsKept and MomentShown.
+    """
+
+    lane = "train"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTraining(Command):
+    """Say what of the slot's training has not been said yet, as after a Cancel. Yields TrainedSteps, MomentsKept."""
+
+    lane = "report"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowMoment(Command):
+    """Give the slot's model the weights that it had after `step` steps, or with None the newest. Yields MomentShown.
+
+    Only to be looked at: a run goes on from the newest ones, whatever is shown.
+    """
+
+    lane = "moment"
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,6 +441,26 @@ class Drawn(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Checked(Event):
+    """How the check `name` went. `passed` None: it does not apply to this model or text, and `detail` says why.
+
+    `expected` and `found` are as they are read; `tolerance` None: exactly. While `running` more of the same name
+    follow. `facts` are named values for the texts; `arrays` pictures by name, `labels` the names along their axes.
+    """
+
+    name: str
+    passed: bool | None
+    expected: str
+    found: str
+    tolerance: float | None
+    detail: str
+    running: bool = False
+    facts: tuple[tuple[str, int | float | str], ...] = ()
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    arrays: tuple[tuple[str, np.ndarray], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TextOpened(Event):
     """A text file was read. `excerpt` is its beginning; `notes` are (what, number) pairs such as ("crlf", 123)."""
 
@@ -387,6 +471,78 @@ class TextOpened(Event):
     excerpt: str
     encoding: str
     notes: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TrainingBegan(Event):
+    """A run goes on from step `step`; it began at `first` and is complete at `last`. Steps are counted over all runs
+    since the model was built or untrained, so step n is what turns the weights of moment n into those of n + 1.
+
+    `name` is the text's, `sha256` that of its characters as UTF-8. `tokens` are trained on; of the `validation_tokens`
+    each estimate takes `windows` windows.
+    """
+
+    first: int
+    step: int
+    last: int
+    name: str
+    sha256: str
+    tokens: int
+    validation_tokens: int
+    windows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TrainedSteps(Event):
+    """One or more steps were made, the first of them number `first`; the arrays (n,) have one entry for each.
+
+    `losses` are those of each step's batch before it, in nats per token. `left_s` is what the run still takes at the
+    pace so far, without pauses.
+    """
+
+    first: int
+    losses: np.ndarray
+    rates: np.ndarray
+    gradient_norms: np.ndarray
+    tokens_per_second: float
+    left_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Validated(Event):
+    """The mean loss over `windows` windows of the validation part at moment `step`, in nats per token."""
+
+    step: int
+    loss: float
+    windows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TrainingSample(Event):
+    """What the model writes after `prompt` at moment `step`, drawn from the same seed each time."""
+
+    step: int
+    prompt: str
+    text: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MomentsKept(Event):
+    """The `steps` whose weights can be shown, rising, beside the `newest`. They take `bytes` of at most `limit_bytes`."""
+
+    steps: tuple[int, ...]
+    newest: int
+    bytes: int
+    limit_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MomentShown(Event):
+    """The slot's model has the weights of moment `step`; whether these are the `newest`."""
+
+    step: int
+    newest: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -24,6 +24,7 @@ from gpt_viz.protocol import (
     OpenStep,
     OpenText,
     Predict,
+    RunChecks,
     Sample,
 )
 
@@ -184,6 +185,7 @@ def answers(tmp_path):
         Explain(job=11, text="abc", step="blocks.1.ln2", index=(0, 2, 5)),
         Predict(job=5, text="abc", chosen=1),
         Sample(job=6, text="abc", tokens=10, temperature=1),
+        RunChecks(job=12, text="abcdefghijk", names=("causality", "layernorm", "device")),
         OpenText(job=7, path=str(path)),
         Drop(job=8),
     ):

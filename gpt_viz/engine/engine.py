@@ -15,6 +15,7 @@ import torch
 
 from gpt_viz.config import check_seed
 from gpt_viz.engine import corpus
+from gpt_viz.engine.checks.answering import checking
 from gpt_viz.engine.devices import check_fits, devices, resolve
 from gpt_viz.engine.initialise import build_steps
 from gpt_viz.engine.limits import explained
@@ -43,6 +44,7 @@ from gpt_viz.protocol import (
     OpenText,
     Predict,
     Progress,
+    RunChecks,
     Sample,
     TextOpened,
     TextRefused,
@@ -83,6 +85,7 @@ class Engine:
             Explain: self._look,
             Predict: self._predict,
             Sample: self._sample,
+            RunChecks: self._check,
             OpenText: self._open_text,
         }
         if threads is not None:
@@ -173,6 +176,13 @@ class Engine:
         held = self.model(command.slot)
         event = yield from self._while_held(command.slot, held, looking(command, held, self._clock))
         if event is not None:
+            yield event
+
+    def _check(self, command: RunChecks) -> Events:
+        held = self.model(command.slot)
+        for event in checking(command, held):
+            if self._slots.get(command.slot) is not held:
+                return
             yield event
 
     def _predict(self, command: Predict) -> Events:
