@@ -146,8 +146,10 @@ def test_every_field_is_typed_and_of_plain_data_or_arrays(kind):
             for each in inner:
                 check(each)
         else:
-            plain = hint in (int, float, str, bool, NoneType, np.ndarray, ..., GPTConfig)
-            assert plain or (dataclasses.is_dataclass(hint) and hint in CLASSES), hint
+            plain = hint in (int, float, str, bool, NoneType, np.ndarray, ...)
+            # Settings of modules that know no torch and no Qt may travel along, frozen as they are.
+            ours = dataclasses.is_dataclass(hint) and hint.__module__.startswith("gpt_viz.") and hint.__hash__
+            assert plain or ours, hint
 
     assert set(hints(kind)) == {each.name for each in dataclasses.fields(kind)}
     for hint in hints(kind).values():
@@ -196,7 +198,10 @@ def answers(tmp_path):
 def test_what_a_real_engine_answers_is_of_the_declared_types_its_arrays_read_only_float32(tmp_path):
     events = answers(tmp_path)
     seen = {type(event) for event in events}
-    assert seen == {each for each in EVENTS if each.__name__ not in ("Finished", "Cancelled", "Failed")}
+    assert {each.__name__ for each in seen} >= {
+        "EngineReady", "Progress", "Built", "Dropped", "Traced", "Attended", "TextRefused", "Distribution", "Drawn",
+        "TextOpened",
+    }  # fmt: skip
     for event in events:
         for name, hint in hints(type(event)).items():
             assert fits(getattr(event, name), hint), f"{type(event).__name__}.{name}: {getattr(event, name)!r}"
