@@ -49,6 +49,28 @@ class Build(Command):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCheckpoint(Command):
+    """Put the model of a file or a folder into the slot. Yields Progress, then Built and CheckpointOpened.
+
+    `settings` are `name=value` for what the file does not say: a config's settings, and `alphabet=ABC`. A failure
+    leaves the slot as it was; where something must be known first, it is Failed with its `field` and `candidates`.
+    """
+
+    lane = "build"
+    path: str
+    settings: tuple[str, ...] = ()
+    device: str = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveCheckpoint(Command):
+    """Write the slot's model to a file, whole or not at all. Yields CheckpointSaved."""
+
+    lane = "save"
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inspect(Command):
     """One forward pass of the text under study. Yields Traced where `trace`, Attended where `attention`.
 
@@ -291,7 +313,11 @@ class TensorInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo:
-    """A model that exists. `total` counts unique tensors. `bytes` is what its weights take on the device."""
+    """A model that exists. `total` counts unique tensors. `bytes` is what its weights take on the device.
+
+    Text is read by characters where it has an `alphabet`, by pieces where it has `pieces` (the text of each id; only
+    the engine can cut a text into them), else as ids. `source` is the name of the file it was opened from, if any.
+    """
 
     config: GPTConfig
     seed: int
@@ -301,12 +327,15 @@ class ModelInfo:
     total: int
     bytes: int
     elapsed_s: float
+    pieces: tuple[str, ...] | None = None
+    source: str = ""
 
     def piece(self, id: int) -> str:
-        """The text of one id: its character, or the number itself where the model has no alphabet."""
-        if self.alphabet is None:
+        """The text of one id: its character or piece, or the number itself where the model reads ids."""
+        texts = self.alphabet if self.alphabet is not None else self.pieces
+        if texts is None:
             return str(id)
-        return self.alphabet[id] if id < len(self.alphabet) else f"‹{id}›"
+        return texts[id] if id < len(texts) else f"‹{id}›"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -314,6 +343,22 @@ class Built(Event):
     """The slot holds a new model."""
 
     model: ModelInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CheckpointOpened(Event):
+    """The slot's model came from this file. `report` lists (what, detail): recognised, renamed, tied, ignored, ..."""
+
+    path: str
+    report: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CheckpointSaved(Event):
+    """The slot's model is in this file, which has so many bytes."""
+
+    path: str
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,9 +612,11 @@ class Failed(Event):
     """The job ended with an error. `message` is one sentence; `details` a traceback, for the log and "copy details".
 
     `expected` is True for a mistake in what was asked (a ValueError), `field` the setting at fault where one is known.
+    `candidates` are the values of that setting that would do, where there are few.
     """
 
     message: str
     details: str
     expected: bool
     field: str = ""
+    candidates: tuple[str, ...] = ()

@@ -161,4 +161,5 @@ def failure(error: Exception, job: int, slot: str) -> Failed:
         details="".join(traceback.format_exception(error)),
         expected=expected,
         field=getattr(error, "field", ""),
+        candidates=getattr(error, "candidates", ()),
     )

@@ -15,6 +15,8 @@ import torch
 
 from gpt_viz.config import check_seed
 from gpt_viz.engine import corpus
+from gpt_viz.engine.checkpoints.opening import opening
+from gpt_viz.engine.checkpoints.saving import save
 from gpt_viz.engine.checks.answering import checking
 from gpt_viz.engine.devices import check_fits, devices, resolve
 from gpt_viz.engine.initialise import build_steps
@@ -22,6 +24,7 @@ from gpt_viz.engine.limits import explained
 from gpt_viz.engine.loaded import Loaded, loaded
 from gpt_viz.engine.looking import looking
 from gpt_viz.engine.pace import Pace, Stopwatch
+from gpt_viz.engine.pieces import PieceTokenizer
 from gpt_viz.engine.sampling import check_settings, check_tokens, rank
 from gpt_viz.engine.taps import snapshot
 from gpt_viz.engine.tokenizer import UnknownCharacters, tokenizer_for
@@ -30,6 +33,8 @@ from gpt_viz.protocol import (
     Attended,
     Build,
     Built,
+    CheckpointOpened,
+    CheckpointSaved,
     Command,
     Distribution,
     Drawn,
@@ -40,12 +45,14 @@ from gpt_viz.protocol import (
     Explain,
     Inspect,
     MeasureSteps,
+    OpenCheckpoint,
     OpenStep,
     OpenText,
     Predict,
     Progress,
     RunChecks,
     Sample,
+    SaveCheckpoint,
     TextOpened,
     TextRefused,
     Traced,
@@ -87,6 +94,8 @@ class Engine:
             Sample: self._sample,
             RunChecks: self._check,
             OpenText: self._open_text,
+            OpenCheckpoint: self._open_checkpoint,
+            SaveCheckpoint: self._save_checkpoint,
         }
         if threads is not None:
             torch.set_num_threads(threads)
@@ -130,6 +139,37 @@ class Engine:
         made = loaded(model, tokenizer, seed=command.seed, alphabet=command.alphabet, elapsed_s=watch.elapsed_s)
         self._slots[command.slot] = made
         yield Built(job=command.job, slot=command.slot, model=made.info)
+
+    def _open_checkpoint(self, command: OpenCheckpoint) -> Events:
+        watch = Stopwatch(self._clock)
+        steps = watch.timed(opening(command.path, command.settings, resolve(command.device)))
+        found = yield from _told(steps, command)
+        made = loaded(
+            found.model,
+            found.tokenizer,
+            seed=found.seed,
+            alphabet=found.alphabet,
+            elapsed_s=watch.elapsed_s,
+            source=found.name,
+            history=found.history,
+        )
+        self._slots[command.slot] = made
+        yield Built(job=command.job, slot=command.slot, model=made.info)
+        yield CheckpointOpened(job=command.job, slot=command.slot, path=command.path, report=found.report)
+
+    def _save_checkpoint(self, command: SaveCheckpoint) -> Events:
+        held = self.model(command.slot)
+        yield Progress(job=command.job, slot=command.slot, done=0, total=0, what=command.path)
+        # In one go: between two yields the model may be trained on, and a file must hold one state of it.
+        size = save(
+            command.path,
+            held.model,
+            alphabet=held.info.alphabet,
+            seed=held.info.seed,
+            history=held.history,
+            tokenizer=held.tokenizer.description if isinstance(held.tokenizer, PieceTokenizer) else None,
+        )
+        yield CheckpointSaved(job=command.job, slot=command.slot, path=command.path, bytes=size)
 
     def _drop(self, command: Drop) -> Events:
         dropped = self._slots.pop(command.slot, None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,9 +12,10 @@ from gpt_viz.engine.census import census, total, weight_bytes
 from gpt_viz.engine.fast import Fast
 from gpt_viz.engine.ids import IdsError
 from gpt_viz.engine.model import GPT
+from gpt_viz.engine.pieces import PieceTokenizer
 from gpt_viz.engine.sampling import BrokenOutput, Sampler, distribution
 from gpt_viz.engine.taps import device_of, evaluating, stashing
-from gpt_viz.engine.tokenizer import CharacterTokenizer, IdTokenizer
+from gpt_viz.engine.tokenizer import Tokenizer
 from gpt_viz.engine.trace import inspect
 from gpt_viz.protocol import ModelInfo, Tokens
 
@@ -24,15 +26,26 @@ _SEEDS = 4
 
 
 class Loaded:
-    """One model with its facts (`info`), its tokenizer and, once something is sampled, its packed weights (`fast`)."""
+    """One model with its facts (`info`), its tokenizer and, once something is sampled, its packed weights (`fast`).
 
-    def __init__(self, model: GPT, tokenizer: CharacterTokenizer | IdTokenizer, info: ModelInfo) -> None:
+    `history` is what was done to the model since its weights were drawn: what a checkpoint tells of it.
+    """
+
+    def __init__(
+        self, model: GPT, tokenizer: Tokenizer, info: ModelInfo, history: Mapping[str, Any] | None = None
+    ) -> None:
         self.model = model
         self.info = info
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
+        self.history: Mapping[str, Any] = history or {}
         self._fast: Fast | None = None
         self._encoded: tuple[str, list[int]] = ("", [])
         self._samplers: dict[int, Sampler] = {}
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What turns text into its ids and back."""
+        return self._tokenizer
 
     @property
     def fast(self) -> Fast:
@@ -44,7 +57,7 @@ class Loaded:
     def ids(self, text: str, continuation: tuple[int, ...] = ()) -> list[int]:
         """The ids of the text and the continuation after it. Raises UnknownCharacters and IdsError."""
         if text != self._encoded[0]:
-            self._encoded = (text, self._tokenizer.encode(text))
+            self._encoded = (text, self.tokenizer.encode(text))
         self.check(continuation)
         return [*self._encoded[1], *continuation]
 
@@ -66,11 +79,11 @@ class Loaded:
     def tokens(self, ids: list[int]) -> Tokens:
         """The last of the ids, as many as the model can see at once."""
         window = tuple(ids[-self.info.config.block_size :])
-        return Tokens(window, tuple(map(self._tokenizer.piece, window)), len(ids) - len(window))
+        return Tokens(window, tuple(map(self.tokenizer.piece, window)), len(ids) - len(window))
 
     def piece(self, id: int) -> str:
         """The text of one id."""
-        return self._tokenizer.piece(id)
+        return self.tokenizer.piece(id)
 
     def probabilities(self, ids: list[int], logits: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
         """The distribution (V,) of what comes after the ids. Raises BrokenOutput that says where it went wrong."""
@@ -102,13 +115,15 @@ class Loaded:
 
 def loaded(
     model: GPT,
-    tokenizer: CharacterTokenizer | IdTokenizer,
+    tokenizer: Tokenizer,
     *,
     seed: int,
     alphabet: tuple[str, ...] | None,
     elapsed_s: float,
+    source: str = "",
+    history: Mapping[str, Any] | None = None,
 ) -> Loaded:
-    """A model that was just built, with its census."""
+    """A model that was just built, or opened from the file `source`, with its census."""
     info = ModelInfo(
         config=model.config,
         seed=seed,
@@ -118,5 +133,7 @@ def loaded(
         total=total(model),
         bytes=weight_bytes(model),
         elapsed_s=elapsed_s,
+        pieces=tokenizer.pieces if isinstance(tokenizer, PieceTokenizer) else None,
+        source=source,
     )
-    return Loaded(model, tokenizer, info)
+    return Loaded(model, tokenizer, info, history)
