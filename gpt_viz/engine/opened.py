@@ -40,7 +40,7 @@ def open_step(model: GPT, ids: Ids, name: str, *, clock: Clock = time.perf_count
 
 
 def opening(model: GPT, ids: Ids, name: str, *, clock: Clock = time.perf_counter) -> Generator[None, None, OpenedStep]:
-    """Open one step of a pass over one text. The pass goes only as far, and pauses between the blocks.
+    """Open one step of a pass over one text, which goes only as far; pauses between blocks, then between pictures.
 
     Raises IdsError, also for a batch of texts, and UnknownPlace where the pass has no step of that name.
     """
@@ -50,14 +50,21 @@ def opening(model: GPT, ids: Ids, name: str, *, clock: Clock = time.perf_counter
     parameters = ledger.step_parameters(config, spec)
     places = ledger.inputs(config, spec)[: -len(parameters) or None]
     found = yield from staged(model, ids, lambda: _Opening(frozenset((name, *places)), _paths(spec), clock), name)
+    # The weights at once, for they may change at a pause; the pass's tensors are its own, and large ones take time.
+    weights = [picture(each.name, model.get_parameter(each.name), each.symbols) for each in parameters]
+    yield
     result = seen(found.kept[name])
-    inputs = [picture(each, found.kept[each], step_of(config, each, shape[-1]).symbols) for each in places]
-    inputs += [picture(each.name, model.get_parameter(each.name), each.symbols) for each in parameters]
+    yield
+    counted = histogram(found.kept[name], result.figures)
+    pictures = []
+    for place in (name, *places):
+        yield
+        pictures.append(picture(place, found.kept[place], step_of(config, place, shape[-1]).symbols))
     return OpenedStep(
         measure=measured(config, spec, result, found.recorder.operations(), (shape[0], shape[1])),
-        histogram=histogram(found.kept[name], result.figures),
-        picture=picture(name, found.kept[name], spec.symbols),
-        inputs=tuple(inputs),
+        histogram=counted,
+        picture=pictures[0],
+        inputs=(*pictures[1:], *weights),
     )
 
 

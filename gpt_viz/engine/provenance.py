@@ -27,6 +27,7 @@ At: TypeAlias = tuple[int | slice, ...]
 Numbers: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 
 _ALL = slice(None)
+_AT_ONCE = 1_000_000  # so many logits are taken to float64 in one go
 
 
 class UnknownCell(ValueError):  # noqa: N818 (what it is says more than "Error")
@@ -200,12 +201,16 @@ class _Cell:
 
     def loss(self) -> _Found:
         logits, ids = self._places
-        rows = self._row(logits, (0, slice(None, -1), _ALL))
         targets = self._row(ids, (0, slice(1, None))).astype(np.int64)
         n = len(targets)
-        largest = rows.max(-1, keepdims=True)
-        log_sums = (np.log(np.exp(rows - largest).sum(-1, keepdims=True)) + largest)[:, 0]
-        chosen = rows[np.arange(n), targets]
+        log_sums, chosen = np.empty(n), np.empty(n)
+        at_once = max(1, _AT_ONCE // self._config.vocabulary)
+        for start in range(0, n, at_once):
+            part = slice(start, min(start + at_once, n))
+            rows = self._row(logits, (0, part, _ALL))
+            largest = rows.max(-1, keepdims=True)
+            log_sums[part] = np.log(np.exp(rows - largest).sum(-1)) + largest[:, 0]
+            chosen[part] = rows[np.arange(len(rows)), targets[part]]
         share = (1 / n,) * n
         named = {"log-sum": log_sums, "logit": chosen, "surprise": log_sums - chosen}
         sums = tuple(Sum(name, share, _listed(numbers)) for name, numbers in named.items())

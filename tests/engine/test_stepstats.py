@@ -263,8 +263,25 @@ def test_an_opened_step_lists_its_calls_and_only_those(model):
 def test_opening_ends_where_the_step_is_computed(model):
     reached = []
     model.blocks[1].register_forward_pre_hook(lambda *args: reached.append(args))
-    assert sum(1 for _ in opening(model, IDS, "blocks.0.out")) == 1
+    profile = sys.getprofile()
+    for _ in opening(model, IDS, "blocks.0.out"):
+        assert sys.getprofile() is profile
+        assert torch.is_grad_enabled()
+        assert torch._C._len_torch_function_stack() == 0
     assert reached == []
+
+
+def test_weights_that_change_while_a_step_is_opened_are_not_mixed_with_those_that_it_was_computed_with(model):
+    before = open_step(model, IDS, "blocks.0.attn.heads.0.q")
+    steps = opening(model, IDS, "blocks.0.attn.heads.0.q")
+    next(steps), next(steps)  # the pass is over
+    with torch.no_grad():
+        for each in model.parameters():
+            each.mul_(1.5)
+    after = finished(steps)
+    np.testing.assert_array_equal(after.picture.cells, before.picture.cells)
+    for one, other in zip(after.inputs, before.inputs, strict=True):
+        np.testing.assert_array_equal(one.cells, other.cells)
 
 
 def test_what_cannot_be_opened_is_refused_with_its_name(model):
