@@ -7,7 +7,7 @@ that the answers of a job that was superseded can be told from those of the one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from gpt_viz.config import GPTConfig
@@ -194,7 +194,7 @@ class Train(Command):
     lane = "train"
     corpus: str | None = None
     encoding: str | None = None
-    settings: TrainingSettings = TrainingSettings()
+    settings: TrainingSettings = field(default_factory=TrainingSettings)
     limit: int | None = None
     windows: int = 64
     tokens: int = 120
@@ -574,7 +574,7 @@ class TrainingSample(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MomentsKept(Event):
-    """The `steps` whose weights can be shown, rising, beside the `newest`. They take `bytes` of at most `limit_bytes`."""
+    """The `steps` whose weights can be shown, rising, beside the `newest`. They take `bytes`, of `limit_bytes` at most."""
 
     steps: tuple[int, ...]
     newest: int

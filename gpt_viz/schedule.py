@@ -1,4 +1,4 @@
-"""What a training run is before it runs: its settings, validated, and the learning rate at each step. Knows no torch."""
+"""What a training run is before it runs: its settings, validated, and its learning rate step by step. No torch."""
 
 from __future__ import annotations
 
@@ -39,19 +39,20 @@ class TrainingSettings:
         ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise ConfigError(name, f"{name.replace('_', ' ')} must be a whole number from {low}, not {value!r}")
+                raise ConfigError(
+                    name, f"{_label(name)} must be a whole number from {low:,} to {high:,}, not {value!r}"
+                )
         for name, least, most in (
-            ("rate", 0.0, 1e9),
+            ("rate", 0.0, 1e6),
             ("decay", 0.0, 1.0),
             ("weight_decay", 0.0, 1e6),
             ("validation", 0.0, 0.9),
-            ("clip", 0.0, 1e9),
+            ("clip", 0.0, 1e6),
         ):
             value = getattr(self, name)
             # A comparison with nan is false, so nan is refused here too.
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-                words = {"rate": "learning rate"}.get(name, name.replace("_", " "))
-                raise ConfigError(name, f"{words} must be a number from {least:g} to {most:g}, not {value!r}")
+                raise ConfigError(name, f"{_label(name)} must be a number from {least:g} to {most:g}, not {value!r}")
         check_seed(self.seed)
 
     def rate_at(self, step: int) -> float:
@@ -61,3 +62,9 @@ class TrainingSettings:
         through = (step - self.warmup) / max(self.steps - self.warmup, 1)
         low = self.rate * self.decay
         return low + (self.rate - low) * 0.5 * (1 + math.cos(math.pi * min(through, 1.0)))
+
+
+def _label(name: str) -> str:
+    """A setting as it is read."""
+    words = {"rate": "learning rate", "validation": "validation share", "clip": "gradient clip"}
+    return words.get(name, name.replace("_", " "))

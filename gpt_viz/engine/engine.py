@@ -29,6 +29,7 @@ from gpt_viz.engine.sampling import check_settings, check_tokens, rank
 from gpt_viz.engine.taps import snapshot
 from gpt_viz.engine.tokenizer import UnknownCharacters, tokenizer_for
 from gpt_viz.engine.trace import inspect_steps
+from gpt_viz.engine.training_jobs import TrainingJobs
 from gpt_viz.protocol import (
     Attended,
     Build,
@@ -97,6 +98,7 @@ class Engine:
             OpenCheckpoint: self._open_checkpoint,
             SaveCheckpoint: self._save_checkpoint,
         }
+        self._methods |= TrainingJobs(self.model, self._slots, clock).methods()
         if threads is not None:
             torch.set_num_threads(threads)
         if emit is not None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from gpt_viz.engine.census import census, total, weight_bytes
+from gpt_viz.engine.course import Course
 from gpt_viz.engine.fast import Fast
 from gpt_viz.engine.ids import IdsError
 from gpt_viz.engine.model import GPT
@@ -38,14 +39,10 @@ class Loaded:
         self.info = info
         self.tokenizer = tokenizer
         self.history: Mapping[str, Any] = history or {}
+        self.course: Course | None = None  # its training here, made when that begins
         self._fast: Fast | None = None
         self._encoded: tuple[str, list[int]] = ("", [])
         self._samplers: dict[int, Sampler] = {}
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """What turns text into its ids and back."""
-        return self._tokenizer
 
     @property
     def fast(self) -> Fast:

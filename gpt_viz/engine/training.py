@@ -7,6 +7,7 @@ look or not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,14 +16,26 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpt_viz.engine.model import GPT, Head
+from gpt_viz import ledger
+from gpt_viz.engine.model import GPT
+from gpt_viz.engine.randomness import own_randomness, random_state
+from gpt_viz.engine.taps import device_of, stashing
 from gpt_viz.schedule import TrainingSettings
 
-EVALUATION_BATCH = 64
+# Multiply-adds of a step, its way back included, from which on it pauses between its blocks: some 20 ms of one core.
+LARGE = 1e9
 
 
 class TrainingError(ValueError):
-    """A run that can't be, or that came to numbers which are not finite; the message says what to change."""
+    """A run that can't be, or that came to numbers which are not finite; the message says what to change.
+
+    `field` is the setting at fault, `step` the number of the step that failed, where there is one.
+    """
+
+    def __init__(self, message: str, field: str = "", step: int | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+        self.step = step
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +63,16 @@ class Trainer:
     """
 
     def __init__(self, model: GPT, ids: Tensor, settings: TrainingSettings) -> None:
-        window = model.config.block_size
-        if len(ids) < window + 1:
-            raise TrainingError(
-                f"the text has {len(ids)} tokens to train on and needs at least T+1 = {window + 1}; "
-                f"take a longer text, a smaller validation share or a block size below {max(len(ids), 1)}"
-            )
+        check_length(len(ids), model.config.block_size)
         self.model = model
         self.settings = settings
         self.step_number = 0
         self._ids = ids
         self._draws = torch.Generator().manual_seed(settings.seed)
-        self._device = next(model.parameters()).device
-        with _own_randomness(None):
+        self._device = device_of(model)
+        with own_randomness(None, self._device):
             torch.manual_seed(settings.seed)
-            self._dropout_state = torch.get_rng_state()
+            self._dropout_state = random_state(self._device)
         matrices = [p for p in model.parameters() if p.dim() >= 2]
         others = [p for p in model.parameters() if p.dim() < 2]
         self._optimizer = torch.optim.AdamW(
@@ -76,6 +84,12 @@ class Trainer:
             betas=(0.9, 0.99),
         )
 
+    @property
+    def large(self) -> bool:
+        """Whether a step takes long enough that it should be made in `parts`."""
+        config = self.model.config
+        return 3 * self.settings.batch * ledger.multiply_adds(config) > LARGE
+
     def batch(self) -> tuple[Tensor, Tensor]:
         """Random windows (batch, N) and the tokens that follow each of theirs, on the model's device."""
         N = self.model.config.block_size
@@ -85,27 +99,110 @@ class Trainer:
         return windows[:, :-1], windows[:, 1:]
 
     def step(self) -> StepResult:
-        """One step: draw a batch, compare, go down the gradient. Raises TrainingError at a loss that is not finite."""
+        """One step: draw a batch, compare, go down the gradient.
+
+        Raises TrainingError at a loss or a gradient that is not finite; whatever it raises, the weights and the run's
+        random numbers are those from before the step.
+        """
+        with self._undone_unless_made():
+            ids, targets = self.batch()
+            with self._working():
+                _, loss = self.model(ids, targets)
+                assert loss is not None  # targets were given
+                value = self._finite(loss.item(), "loss")
+                loss.backward()
+                return self._go_down(value)
+
+    def parts(self) -> Generator[None, None, StepResult]:
+        """The same step to the last bit, with a pause between any two of its pieces: each block, forth and back.
+
+        The weights may be other ones for a while between two pieces; where they were written to, the step begins anew.
+        Closed early, it leaves everything as it was before the step.
+        """
+        with self._undone_unless_made():
+            ids, targets = self.batch()
+            dropout = self._dropout_state
+            while True:
+                weights = _versions(self.model)
+                for made in self._pieces(ids, targets):
+                    if made is not None:
+                        return made
+                    yield
+                    if _versions(self.model) != weights:
+                        break
+                self._dropout_state = dropout
+                self.model.zero_grad(set_to_none=True)
+
+    def _pieces(self, ids: Tensor, targets: Tensor) -> Iterator[StepResult | None]:
+        """A step cut where one block hands over to the next: there the graph ends, and its gradient is carried over."""
+        with self._working(last=False):
+            x = self.model.embed(ids)
+            mask = self.model.mask(x)
+            handed = [(x, x.detach().requires_grad_())]
+        yield None
+        for block in self.model.blocks:
+            with self._working(last=False):
+                x = block(handed[-1][1], mask)
+                handed.append((x, x.detach().requires_grad_()))
+            yield None
+        with self._working(last=False):
+            loss = self.model.compare(self.model.read_out(handed[-1][1]), targets)
+            value = self._finite(loss.item(), "loss")
+            torch.autograd.backward(loss)
+        while handed:
+            yield None
+            with self._working(last=False):
+                x, taken = handed.pop()
+                torch.autograd.backward(x, taken.grad)
+        yield None
+        with self._working():
+            made = self._go_down(value)
+        yield made
+
+    def _go_down(self, value: float) -> StepResult:
+        """With the gradients there: clip them, move the weights, count the step."""
         rate = self.settings.rate_at(self.step_number)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        ids, targets = self.batch()
-        with _training(self.model), _own_randomness(self._dropout_state) as kept, torch.enable_grad():
-            _, loss = self.model(ids, targets)
-            assert loss is not None  # targets were given
-            value = loss.item()
-            if value != value or value in (float("inf"), float("-inf")):
-                raise TrainingError(
-                    f"the loss became {value} at step {self.step_number}; lower the learning rate {rate:g}"
-                )
-            loss.backward()
-            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or float("inf"))
-            self._optimizer.step()
-            self._optimizer.zero_grad(set_to_none=True)
-        self._dropout_state = kept()
-        result = StepResult(self.step_number, value, rate, float(norm))
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or float("inf"))
+        result = StepResult(self.step_number, value, rate, self._finite(float(norm), "gradient"))
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
         self.step_number += 1
         return result
+
+    def _finite(self, value: float, what: str) -> float:
+        if math.isfinite(value):
+            return value
+        rate = self.settings.rate_at(self.step_number)
+        raise TrainingError(
+            f"the {what} became {value} at step {self.step_number}; lower the learning rate {rate:g}",
+            field="rate",
+            step=self.step_number,
+        )
+
+    @contextmanager
+    def _working(self, *, last: bool = True) -> Iterator[None]:
+        """Within: training mode, gradients, the run's own random numbers. Only after the `last` piece gradients go."""
+        with (
+            _training(self.model, last),
+            own_randomness(self._dropout_state, self._device) as kept,
+            torch.enable_grad(),
+        ):
+            yield
+        self._dropout_state = kept()
+
+    @contextmanager
+    def _undone_unless_made(self) -> Iterator[None]:
+        """A step that is not made to its end has used up no random numbers and leaves no gradients."""
+        number, draws, dropout = self.step_number, self._draws.get_state(), self._dropout_state
+        try:
+            yield
+        finally:
+            if self.step_number == number:
+                self._draws.set_state(draws)
+                self._dropout_state = dropout
+                self.model.zero_grad(set_to_none=True)
 
     def state(self) -> dict[str, Any]:
         """All that a run needs to go on where it stands, besides the weights: plain values and tensors."""
@@ -113,7 +210,8 @@ class Trainer:
             "step": self.step_number,
             "optimizer": self._optimizer.state_dict(),
             "draws": self._draws.get_state(),
-            "dropout": self._dropout_state,
+            "dropout": self._dropout_state[0],
+            "device_dropout": self._dropout_state[1],
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -121,73 +219,35 @@ class Trainer:
         self.step_number = state["step"]
         self._optimizer.load_state_dict(state["optimizer"])
         self._draws.set_state(state["draws"])
-        self._dropout_state = state["dropout"]
+        self._dropout_state = state["dropout"], state.get("device_dropout")
 
 
-def evaluate(model: GPT, ids: Tensor, windows: int | None = None) -> Generator[None, None, float]:
-    """The mean loss over the ids (n,) in nats per token, cut into windows that do not overlap; yields between batches.
-
-    At most `windows` of them, spread evenly. nan where the ids hold no window and its next token.
-    """
-    N = model.config.block_size
-    device = next(model.parameters()).device
-    count = (len(ids) - 1) // N
-    if count == 0:
-        return float("nan")
-    starts = torch.arange(count) * N
-    if windows is not None and windows < count:
-        starts = starts[torch.linspace(0, count - 1, windows).round().long()]
-    total = 0.0
-    for chosen in starts.split(EVALUATION_BATCH):
-        texts = ids[chosen[:, None] + torch.arange(N + 1)].to(device)
-        with torch.no_grad(), _unstashed(model):
-            _, loss = model(texts[:, :-1], texts[:, 1:])
-        assert loss is not None  # targets were given
-        total += loss.item() * len(chosen)
-        yield
-    return total / len(starts)
+def check_length(tokens: int, window: int) -> None:
+    """Raise TrainingError where so many tokens hold no window of that length and its next token."""
+    if tokens > window:
+        return
+    smaller = f" or a block size of at most {tokens - 1:,}" if tokens > 1 else ""
+    raise TrainingError(
+        f"the text has {tokens:,} token{'' if tokens == 1 else 's'} to train on and needs at least T+1 = "
+        f"{window + 1:,}; take a longer text{',' if smaller else ' or'} a smaller validation share{smaller}",
+        field="corpus",
+    )
 
 
 @contextmanager
-def _unstashed(model: GPT) -> Iterator[None]:
-    """Heads keep no attention within: nobody reads it, and a batch's would take B·H·L·T² numbers."""
-    heads = [each for each in model.modules() if isinstance(each, Head)]
-    before = [head.stash for head in heads]
-    for head in heads:
-        head.stash = False
-    try:
-        yield
-    finally:
-        for head, stash in zip(heads, before, strict=True):
-            head.stash = stash
-
-
-@contextmanager
-def _training(model: GPT) -> Iterator[None]:
-    """Training mode within, the stash off; after it the mode that was, and no gradients, also after an error."""
+def _training(model: GPT, last: bool) -> Iterator[None]:
+    """Training mode within, the stash off; after it the mode that was, and after the `last` piece no gradients."""
     before = model.training
     model.train()
     try:
-        with _unstashed(model):
+        with stashing(model, False):
             yield
     finally:
         model.train(before)
-        model.zero_grad(set_to_none=True)
+        if last:
+            model.zero_grad(set_to_none=True)
 
 
-@contextmanager
-def _own_randomness(state: Tensor | None) -> Iterator[Any]:
-    """torch's global CPU generator set to `state` within and to what it was afterwards; yields how to get the new one."""
-    before = torch.get_rng_state()
-    reached = [state]
-
-    def kept() -> Tensor | None:
-        return reached[0]
-
-    if state is not None:
-        torch.set_rng_state(state)
-    try:
-        yield kept
-    finally:
-        reached[0] = torch.get_rng_state()
-        torch.set_rng_state(before)
+def _versions(model: GPT) -> int:
+    """A figure that changes with every write to the weights."""
+    return sum(parameter._version for parameter in model.parameters())

@@ -1,0 +1,135 @@
+"""Answers the commands about training: a generator of events for each. Knows no window and no thread.
+
+Between any two yields others may use the model that is training, look at an earlier moment of it, or replace it. What
+a run does never depends on that: it puts the newest weights back before it goes on, and ends once its model is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+from gpt_viz.engine.course import Course, Run
+from gpt_viz.engine.loaded import Loaded
+from gpt_viz.engine.material import reading
+from gpt_viz.engine.sampling import check_tokens
+from gpt_viz.engine.session import Session, moments_kept, steps_untold, windows_of
+from gpt_viz.engine.training_memory import check_room, told
+from gpt_viz.protocol import (
+    Command,
+    Event,
+    MomentShown,
+    Progress,
+    ReportTraining,
+    ShowMoment,
+    Train,
+    TrainingBegan,
+    Untrain,
+)
+
+Events = Generator[Event | None, None, None]
+
+
+class TrainingJobs:
+    """The engine's methods for training. `model` gives what is in a slot, `slots` is all there is; clock in seconds."""
+
+    def __init__(self, model: Callable[[str], Loaded], slots: Mapping[str, Loaded], clock: Callable[[], float]) -> None:
+        self._model, self._slots, self._clock = model, slots, clock
+
+    def methods(self) -> dict[type[Command], Callable[[Any], Events]]:
+        """Which method answers which command."""
+        return {
+            Train: self._train,
+            Untrain: self._untrain,
+            ShowMoment: self._show_moment,
+            ReportTraining: self._report,
+        }
+
+    def _train(self, command: Train) -> Events:
+        check_tokens(command.tokens)
+        held = self._model(command.slot)
+        run = yield from self._run(held, command)
+        if run is None or held.course is None:
+            return
+        course, session = held.course, Session(held, held.course, run, command, self._clock)
+        steps = session.steps()
+        try:
+            while self._slots.get(command.slot) is held and course.run is run:
+                if course.wear_newest():
+                    yield _shown(command, course)
+                try:
+                    event = next(steps)
+                except StopIteration:
+                    return
+                except Exception as error:
+                    yield from session.untold()
+                    if told(error, held.info.config, run.settings.batch, held.info.device) is None:
+                        raise
+                    # Not kept under a name: this frame and the error would keep each other, and the tensors, alive.
+                    raise told(error, held.info.config, run.settings.batch, held.info.device) from error  # type: ignore[misc]
+                session.tempo.away()
+                yield event
+                session.tempo.back()
+        finally:
+            steps.close()
+
+    def _run(self, held: Loaded, command: Train) -> Generator[Event, None, Run | None]:
+        """The run to go on with, or a new one; None where the model has gone while the text was read."""
+        source, settings = (command.corpus, command.encoding), command.settings
+        check_room(held.info.config, settings.batch, held.info.device)
+        if held.course is None or not held.course.goes_on(source, settings):
+            for_this = reading(*source, held.tokenizer, held.info.alphabet)
+            material = yield from _progress(for_this, command)
+            if self._slots.get(command.slot) is not held:
+                return None
+            course = held.course or Course(held.model)
+            course.begin(source, material, settings)
+            held.course = course
+        run = held.course.run
+        assert run is not None
+        yield TrainingBegan(
+            job=command.job,
+            slot=command.slot,
+            first=run.first,
+            step=held.course.step,
+            last=run.last,
+            name=run.material.name,
+            sha256=run.material.sha256,
+            tokens=len(run.material.ids) - len(run.validation),
+            validation_tokens=len(run.validation),
+            windows=windows_of(run, held.info.config.block_size, command.windows),
+        )
+        return run
+
+    def _untrain(self, command: Untrain) -> Events:
+        course = self._model(command.slot).course
+        if course is not None:
+            course.undo()
+        yield moments_kept(command, course)
+        yield MomentShown(job=command.job, slot=command.slot, step=0, newest=True)
+
+    def _show_moment(self, command: ShowMoment) -> Events:
+        held = self._model(command.slot)
+        course = held.course or Course(held.model)  # which has moment 0 and no other
+        course.wear(course.step if command.step is None else command.step)
+        yield _shown(command, course)
+
+    def _report(self, command: ReportTraining) -> Events:
+        course = self._model(command.slot).course
+        if course is not None:
+            yield from steps_untold(command, course)
+        yield moments_kept(command, course)
+
+
+def _shown(command: Command, course: Course) -> MomentShown:
+    return MomentShown(job=command.job, slot=command.slot, step=course.shown, newest=course.wears_newest)
+
+
+def _progress(steps: Generator[tuple[int, int, str], None, Any], command: Command) -> Generator[Event, None, Any]:
+    """The steps' result, their progress told as events."""
+    while True:
+        try:
+            done, total, what = next(steps)
+        except StopIteration as end:
+            return end.value
+        yield Progress(job=command.job, slot=command.slot, done=done, total=total, what=what)
