@@ -104,16 +104,15 @@ class Recorder:
                 given.append(value)
             elif isinstance(value, (list, tuple)):
                 given += [each for each in value if isinstance(each, Tensor)]
-        device = given[0].device.type if given else "cpu"
-        if device != "cpu":
-            _rest(device)
+        if given and given[0].device.type != "cpu":
+            _rest(given[0].device)
         began = self._clock()
         result = func(*args, **kwargs)
-        if device != "cpu":
-            _rest(device)
-        elapsed_s = self._clock() - began
         if isinstance(result, Tensor):  # else a question: a shape, a device, a number
-            self._write(func, given, result, elapsed_s if device in _MEASURABLE else None)
+            if result.device.type != "cpu":
+                _rest(result.device)
+            elapsed_s = self._clock() - began
+            self._write(func, given, result, elapsed_s if result.device.type in _MEASURABLE else None)
         return result
 
     def _write(self, func: Callable[..., Any], given: list[Tensor], result: Tensor, elapsed_s: float | None) -> None:
@@ -157,11 +156,11 @@ class _Mode(TorchFunctionMode):
         return self._hear(func, args, kwargs or {})
 
 
-def _rest(device: str) -> None:
+def _rest(device: torch.device) -> None:
     """Wait until a device that works on by itself has done what it was given."""
-    if device == "cuda":
-        torch.cuda.synchronize()
-    elif device == "mps":
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
         torch.mps.synchronize()
 
 

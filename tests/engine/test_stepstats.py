@@ -175,6 +175,15 @@ def test_a_plain_pass_lists_the_stash_as_well(model):
     assert model.blocks[0].attn.heads[0].A is not None
 
 
+def test_without_the_lessons_text_the_calls_are_heard_but_no_line_says_what_for(model, monkeypatch):
+    monkeypatch.setattr("gpt_viz.engine.operations._lines", dict)
+    assert all(step.operations == () for step in measure(model, IDS))
+    recorder, ids = Recorder(), torch.tensor([IDS])
+    with recorder.over(model):
+        model(ids)
+    assert {each.place for each in recorder.operations()} == {""}
+
+
 def test_times_are_those_of_the_calls_alone(model):
     ticks = itertools.count()
     found = measure(model, IDS, clock=lambda: float(next(ticks)))
