@@ -75,11 +75,16 @@ def create_window(argv: list[str]) -> MainWindow:
 
 def make_window(started: Start, make_engine: Callable[[Callable[[Event], None]], Runs] | None = None) -> MainWindow:
     """The window for a start; `make_engine` is called on the worker's thread, after the first paint."""
-    from gpt_viz.ui import theme
+    from PySide6.QtWidgets import QApplication
+
+    from gpt_viz.ui import sheet, theme
     from gpt_viz.ui.window import MainWindow, Opening
 
     sys.setswitchinterval(SWITCH_S)
     theme.theme.use(started.remembered.theme, started.remembered.points)
+    application = QApplication.instance()
+    assert isinstance(application, QApplication), "a window needs a QApplication first"
+    sheet.prepare(application)
     window = MainWindow(
         Worker(make_engine or _make_engine),
         started.remembered,

@@ -50,7 +50,9 @@ class Desk(QMainWindow):
         self._before: QByteArray | None = None
         self._full = ""
         self._presenting = False
-        self.form_dock = self._dock("model", "Model", Header("Model"), form)
+        header = Header("Model")
+        header.sentence.hide()
+        self.form_dock = self._dock("model", "Model", header, form)
         form.setMinimumWidth(FORM_LEAST)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
 

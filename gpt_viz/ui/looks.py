@@ -49,7 +49,7 @@ class Looks(QObject):
         self.use(theme.wanted)
 
     def apply(self) -> None:
-        """Give the application the theme's style: at first when all widgets are there, as each move costs one more."""
+        """Lay the style sheet on: at first when all widgets are there, since each move under it costs one more."""
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         sheet.apply(application)

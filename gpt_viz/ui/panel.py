@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from gpt_viz.protocol import Command, Event
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
+
+NARROW = 72  # average letters of the header's width: less leaves no room for a sentence beside title and tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,10 @@ class Context:
 
 
 class Header(QWidget):
-    """A panel's title row; it is also the dock's title bar. `tools` is where a panel adds its own small controls."""
+    """A panel's title row; it is also the dock's title bar. `tools` is where a panel adds its own small controls.
+
+    Where it is too narrow for a sentence beside the title, the sentence stands below it.
+    """
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -49,17 +54,34 @@ class Header(QWidget):
         self.sentence = Sentence()
         self.tools = QHBoxLayout()
         self.tools.setSpacing(4)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 8, 4)
-        row.setSpacing(12)
-        row.addWidget(self.title)
-        row.addWidget(self.sentence, 1)
-        row.addLayout(self.tools)
-        self._row = row
+        self._row = QHBoxLayout()
+        self._row.setSpacing(12)
+        self._row.addWidget(self.title)
+        self._row.addWidget(self.sentence, 1)
+        self._row.addLayout(self.tools)
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(16, 8, 8, 4)
+        self._rows.setSpacing(2)
+        self._rows.addLayout(self._row)
 
     def add_menu(self, menu: QWidget) -> None:
         """Put the panel's small menu at the end of the row."""
         self._row.addWidget(menu)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # By the width alone: a sentence that moved with its own length would make the panel jump.
+        narrow = self.width() < NARROW * self.fontMetrics().averageCharWidth()
+        if narrow != (self._rows.count() > 1):
+            self._row.removeWidget(self.sentence)
+            self._rows.removeWidget(self.sentence)
+            if narrow:
+                self._row.insertStretch(1, 1)
+                self._rows.addWidget(self.sentence)
+            else:
+                self._row.takeAt(1)
+                self._row.insertWidget(1, self.sentence, 1)
+            self._rows.setContentsMargins(16, 4 if narrow else 8, 8, 2 if narrow else 4)
 
 
 class Sentence(QLabel):
@@ -127,7 +149,7 @@ class Panel(QWidget):
         self._pages.addWidget(self.body)
         self._pages.addWidget(self._empty)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 4, 16, 16)
+        column.setContentsMargins(16, 4, 16, 12)
         column.addLayout(self._pages)
         context.subject.changed.connect(self.mark)
         context.selection.changed.connect(self.mark)

@@ -13,12 +13,19 @@ from gpt_viz import resources
 from gpt_viz.ui.theme import theme, tokens, ui_font
 
 
-def apply(application: QApplication) -> None:
-    """Give the application the style, palette, font and sheet of the theme that is on."""
+def prepare(application: QApplication) -> None:
+    """Give the application style, palette and font, before there is a window: one that is there keeps its old font
+    until the event loop runs, and the style sheet would take that for the font that was wanted.
+    """
     if application.style().name() != "fusion":
         application.setStyle("Fusion")
     application.setPalette(palette())
     application.setFont(ui_font())
+
+
+def apply(application: QApplication) -> None:
+    """Give the application all of the theme that is on, the style sheet too."""
+    prepare(application)
     application.setStyleSheet(stylesheet())
 
 

@@ -243,6 +243,11 @@ class MainWindow(QMainWindow):
         if act is not None:
             act()
 
+    @property
+    def sampling(self) -> bool:
+        """Whether text is being sampled on and on."""
+        return self._sampling is not None
+
     def sample(self) -> None:
         """Sample on from the text, or stop."""
         self.call("sampling", "run" if self._sampling is None else "stop")
