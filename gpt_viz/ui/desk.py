@@ -6,7 +6,16 @@ import zlib
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDockWidget, QFrame, QMainWindow, QScrollArea, QTabWidget, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QMainWindow,
+    QScrollArea,
+    QTabWidget,
+    QWidget,
+)
 
 from gpt_viz.ui.panel import Header, Panel
 from gpt_viz.ui.widgets.manners import named
@@ -54,6 +63,8 @@ class Desk(QMainWindow):
         header.sentence.hide()
         self.form_dock = self._dock("model", "Model", header, form)
         form.setMinimumWidth(FORM_LEAST)
+        # A place for the focus that has no use for any key; a widget that is hidden would pass it to the next one.
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
 
     # -- putting up --
@@ -66,8 +77,25 @@ class Desk(QMainWindow):
         self._docks[panel.name] = dock
         dock.hide()
 
+    def wait(self, what: str) -> None:
+        """Empty cards where the panels will be, the first of them saying what is waited for."""
+        place = QWidget()
+        grid = QGridLayout(place)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(GAP)
+        for each in range(4):
+            card = QLabel("" if each else what, alignment=Qt.AlignmentFlag.AlignCenter)
+            card.setObjectName("waiting")
+            card.setProperty("card", "whole")
+            grid.addWidget(card, each // 2, each % 2)
+        self.setCentralWidget(place)
+        self.resizeDocks([self.form_dock], [FORM_WIDTH], Qt.Orientation.Horizontal)
+
     def arrange(self) -> None:
         """The default layout: the form at the left, beside it two by two, the rest behind them as tabs."""
+        waiting = self.takeCentralWidget()
+        if waiting is not None:
+            waiting.deleteLater()
         self.fill("")
         docks = list(self._docks.values())
         for dock in (self.form_dock, *docks):
@@ -123,6 +151,7 @@ class Desk(QMainWindow):
         if self._before is None:
             self._before = self.saveState(self._version())
         self._full = name
+        self.setFocus()
         if name:
             self._docks[name].setFloating(False)
             for each, dock in self._all():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeyEvent, QTextTable
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from gpt_viz import resources
@@ -57,9 +57,26 @@ class Help(QWidget):
         links = " · ".join(["[Keys](page:)", *(f"[{title}](page:{each})" for each, title in self._titles.items())])
         text = page(name) or f"{WELCOME}\n## Keys\n\n{self._keys}\n"
         self.browser.setMarkdown(f"{links}\n\n{text}")
+        self._calm_tables()
         self.show()
         self.raise_()
         self.activateWindow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc closes it."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _calm_tables(self) -> None:
+        for frame in self.browser.document().rootFrame().childFrames():
+            if isinstance(frame, QTextTable):
+                format = frame.format().toTableFormat()
+                format.setBorder(0)
+                format.setCellPadding(4)
+                format.setCellSpacing(0)
+                frame.setFormat(format)
 
     def _follow(self, url: QUrl) -> None:
         if url.scheme() == "page":

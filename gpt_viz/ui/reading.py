@@ -37,14 +37,15 @@ class Reading(QObject):
         study.changed.connect(self._show_prompt)
         study.read.connect(self._show_reading)
         selection.changed.connect(self._mark)
-        subject.changed.connect(self._show_model)
+        subject.changed.connect(self.show_model)
 
     def handle(self, event: Event) -> None:
         """The loss is that of the newest pass."""
         if isinstance(event, Traced):
             self._row.show_loss(event.loss, event.tokens)
 
-    def _show_model(self) -> None:
+    def show_model(self) -> None:
+        """Say which model stands or is examined."""
         config, built = self._subject.config, self._subject.built
         if config is None:
             return

@@ -100,7 +100,9 @@ class MainWindow(QMainWindow):
         self._connect()
         self.selection.choose(layer=remembered.layer, head=remembered.head)
         self.builder.begin(choice)
+        self.reading.show_model()
         memory.place(self, remembered)
+        self.desk.setFocus()
         QTimer.singleShot(PAINT_LIMIT_MS, self, self.begin)
 
     # -- before the first paint --
@@ -114,6 +116,7 @@ class MainWindow(QMainWindow):
         self.messages = Messages(self.builder.owns, self)
         self.reading = Reading(self.topbar, self.subject, self.study, self.selection, self)
         self.desk = Desk(self.form)
+        self.desk.wait("Loading torch …")
         centre = named(QWidget(), "centre", "")
         column = QVBoxLayout(centre)
         column.setContentsMargins(0, 0, 0, 0)
@@ -255,6 +258,7 @@ class MainWindow(QMainWindow):
     def present(self, on: bool) -> None:
         """Panels and text only, in larger letters; or as before."""
         self._presenting = on
+        self.desk.setFocus()
         self.actions_["present"].setChecked(on)
         self.topbar.present.setChecked(on)
         self.topbar.quiet(on)
