@@ -141,6 +141,18 @@ def _shapes(speaker: str, words: list[str]) -> int:
     return _write(shapes(args))
 
 
+def _check(speaker: str, words: list[str]) -> int:
+    parser = model_parser(speaker, description="Try what must be true of every model; 1 where a check fails.")
+    parser.add_argument("--corpus", metavar="F", help="the text file that it reads; the built-in passage if not given")
+    _add_json(parser)
+    args = parser.parse_args(words)
+    from gpt_viz.check_command import check
+
+    text, passed = check(args)
+    _write(text)
+    return DONE if passed else FAILED
+
+
 def _sample(speaker: str, words: list[str]) -> int:
     parser = model_parser(speaker, description="Continue a text. Prints prompt and continuation, and nothing else.")
     parser.add_argument(
@@ -222,6 +234,7 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 _COMMANDS: dict[str, Callable[[str, list[str]], int]] = {
     "params": _params,
     "shapes": _shapes,
+    "check": _check,
     "sample": _sample,
     "capture": _capture,
     "shoot": _shoot,

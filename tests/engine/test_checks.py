@@ -43,7 +43,7 @@ def text_of(config):
 
 def outcomes(model, names=(), ids=None, **choices):
     alphabet = resources.alphabet() if model.config.vocabulary == 65 else None
-    given = dict(piece=str, alphabet=alphabet, seed=1337) | choices
+    given = dict(piece=str, gap=" ", alphabet=alphabet, seed=1337) | choices
     prepared_ = ended(prepared(model, text_of(model.config) if ids is None else ids, **given))
     return {name: ended(tried(name, prepared_)) for name in chosen(names)}
 
@@ -397,7 +397,7 @@ def test_a_trained_model_is_compared_with_what_its_seed_wrote_before():
 def test_the_before_sample_is_what_the_notebooks_loop_writes():
     model = build(STEP5, 1337)
     alphabet = resources.alphabet()
-    found = outcome(model, "before_sample", piece=alphabet.__getitem__)
+    found = outcome(model, "before_sample", piece=alphabet.__getitem__, gap="")
     with torch.no_grad(), torch.random.fork_rng():
         torch.manual_seed(0)
         ids = torch.tensor([[alphabet.index("\n")]])

@@ -41,14 +41,15 @@ class CheckError(ValueError):
 class Specimen:
     """`model` is the private copy; `ids` (1, T) on its device; `targets` (1, n), the next tokens of the first n ids.
 
-    `obstacle` says why there is no copy: then `model` is the original, only to be counted. `position` and `token` are
-    what the test of causality changes.
+    `piece` gives the text of an id, and `gap` stands between two of them. `position` and `token` are what the test of
+    causality changes. `obstacle` says why there is no copy: then `model` is the original, only to be counted.
     """
 
     model: GPT
     ids: Tensor
     targets: Tensor
     piece: Callable[[int], str]
+    gap: str
     alphabet: tuple[str, ...] | None
     seed: int
     position: int
@@ -83,6 +84,7 @@ def prepared(
     ids: list[int],
     *,
     piece: Callable[[int], str] = str,
+    gap: str = " ",
     alphabet: tuple[str, ...] | None = None,
     seed: int = 0,
     position: int | None = None,
@@ -99,7 +101,7 @@ def prepared(
     obstacle = obstacle_to(model, 1, "a copy of its own to be checked on")
     own = model if obstacle else (yield from copied(model))
     device = device_of(model)
-    return Specimen(own, window.to(device), targets.to(device), piece, alphabet, seed, place, other, obstacle)
+    return Specimen(own, window.to(device), targets.to(device), piece, gap, alphabet, seed, place, other, obstacle)
 
 
 def changed(config: GPTConfig, ids: list[int], position: int | None, token: int | None) -> tuple[int, int]:

@@ -43,8 +43,7 @@ def before_sample(specimen: Specimen) -> Trial:
     now = [] if untrained else (yield from _written(specimen.model, start))
     same = next((place for place, pair in enumerate(zip(first, again, strict=True)) if pair[0] != pair[1]), TOKENS)
     counts = torch.bincount(torch.tensor(first), minlength=specimen.config.vocabulary)
-    gap = " " if specimen.alphabet is None else ""
-    text, after = (gap.join(map(specimen.piece, ids)) for ids in (first, now))
+    text, after = (specimen.gap.join(map(specimen.piece, ids)) for ids in (first, now))
     detail = f"from {'a newline' if newline else f'id {start}'} by seed {SEED}"
     if same < TOKENS:
         detail += f"; the two differ from token {same} on"
