@@ -5,6 +5,7 @@ Knows no panel and no event by name. What one listener or panel does wrong stops
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from gpt_viz.protocol import Event
 from gpt_viz.ui.panel import Panel
 
 FRAME_MS = 16
+DRAW_S = 0.003
 
 
 class Mail(Protocol):
@@ -64,15 +66,24 @@ class Bridge(QObject):
         self._timer.stop()
 
     def frame(self) -> None:
-        """One frame: all events that wait, then at most one `draw` of each panel that can be seen and has news."""
+        """One frame: all events that wait, then at most one `draw` of each panel that can be seen and has news.
+
+        When a frame has worked for DRAW_S, the panels that are left come in the next one, and first: they would all
+        have their news at once, and the window would be deaf meanwhile.
+        """
         for event in self._mailbox.drain():
             self._deliver(event)
         drawn = False
-        for panel in self._panels:
+        began = time.thread_time()
+        for _ in range(len(self._panels)):
+            panel = self._panels.pop(0)
+            self._panels.append(panel)
             if panel.dirty and panel.isVisible():
                 panel.dirty = False  # first: what draw() itself marks is for the next frame
                 self._guarded(panel.draw)
                 drawn = True
+                if time.thread_time() - began > DRAW_S:
+                    break
         if drawn:
             self.painted.emit()
 

@@ -234,7 +234,8 @@ class MainWindow(QMainWindow):
             self._painted()
 
     def _painted(self) -> None:
-        if self._settled and not self._is_ready:
+        waiting = any(panel.dirty and panel.isVisible() for panel in self.panels.values())
+        if self._settled and not self._is_ready and not waiting:
             self._is_ready = True
             self.ready.emit()
 

@@ -116,6 +116,20 @@ def test_many_events_are_one_draw(bridged, panels):
     assert painted == [1]
 
 
+def test_after_some_work_the_other_panels_come_in_the_next_frame_and_first(bridged, panels, monkeypatch):
+    bridge, mailbox, _ = bridged
+    ticks = iter(range(1000))
+    monkeypatch.setattr("gpt_viz.ui.bridge.time.thread_time", lambda: next(ticks))  # everything takes a second
+    mailbox.put(Finished(job=1))
+    bridge.frame()
+    assert [panel.drawn for panel in panels] == [1, 0]
+    mailbox.put(Finished(job=2))
+    bridge.frame()
+    assert [panel.drawn for panel in panels] == [1, 1]
+    bridge.frame()
+    assert [panel.drawn for panel in panels] == [2, 1]
+
+
 def test_what_can_not_be_seen_is_not_drawn_until_it_can(bridged, panels):
     bridge, mailbox, _ = bridged
     panels[0].hide()
