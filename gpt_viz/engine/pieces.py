@@ -46,17 +46,18 @@ class PieceTokenizer:
         found = self._library.encode(text, add_special_tokens=False)
         ids: list[int] = found.ids
         unknown: list[tuple[int, str]] = []
-        covered = 0
+        covered = [False] * len(text)
         for id, (first, last) in zip(ids, found.offsets, strict=True):
-            # A library leaves out what it has no piece for, without a word.
-            unknown += [(at, text[at]) for at in range(covered, first) if not text[at].isspace()]
             if id >= self.vocabulary or (id == self._unknown and text[first:last].strip() != self.piece(id).strip()):
                 unknown.append((first, text[first:last]))
-            covered = max(covered, last)
-        unknown += [(at, text[at]) for at in range(covered, len(text)) if not text[at].isspace()]
+            covered[first:last] = [True] * (last - first)
+        if not unknown and not all(seen or each.isspace() for seen, each in zip(covered, text, strict=True)):
+            # The library leaves out what it has no piece for, without a word, and may count wrong after that.
+            lost = {each for each in set(text) if not self._library.encode(each, add_special_tokens=False).ids}
+            unknown = [(at, each) for at, each in enumerate(text) if each in lost]
+            unknown = unknown or [(at, text[at]) for at, seen in enumerate(covered) if not seen]
         if unknown or (text and not ids):
-            named = tuple(unknown) or ((0, text[0]),)
-            raise UnknownCharacters(named, "its tokenizer has no piece for that")
+            raise UnknownCharacters(tuple(unknown) or ((0, text[0]),), "its tokenizer has no piece for that")
         return ids
 
     def decode(self, ids: Iterable[int]) -> str:

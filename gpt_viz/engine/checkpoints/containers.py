@@ -47,16 +47,17 @@ def kind_of(path: Path) -> Kind:
         raise CheckpointError(
             f"{name} is a Git LFS pointer: the real file was not downloaded; fetch it with `git lfs pull`"
         )
+    if size < 9:
+        raise CheckpointError(f"{name} is only {size} bytes long: probably an incomplete download")
+    # Before the others: a header may well be so long that its length begins like one of them.
+    if head[8:9] == b"{" and 2 <= _header_length(head) <= _LONGEST_HEADER:
+        _check_safetensors(path, size)
+        return Kind.SAFETENSORS
     if head.startswith(b"PK\x03\x04"):
         _check_zip(path)
         return Kind.ZIP
     if head.startswith(b"\x80"):
         return Kind.PICKLE
-    if size < 9:
-        raise CheckpointError(f"{name} is only {size} bytes long: probably an incomplete download")
-    if head[8:9] == b"{" and 2 <= _header_length(head) <= _LONGEST_HEADER:
-        _check_safetensors(path, size)
-        return Kind.SAFETENSORS
     raise CheckpointError(f"{name} is not a checkpoint: {_instead(head)}")
 
 

@@ -67,8 +67,8 @@ def recognise(contents: Contents, report: Report) -> Recognised:
             "it is a model of another kind"
         )
     places = {place: tensors[name] for place, name in names.items()}
-    layout = _variant(layout, contents, places, bool(buffers))
     _check_numbers(contents.name, {names[place]: tensor for place, tensor in places.items()})
+    layout = _variant(layout, contents, places, bool(buffers))
     places = {place: _as_ours(place, tensor, layout) for place, tensor in places.items()}
     _tell(report, layout, names, places, buffers, kept)
     return Recognised(contents.name, layout, places)
@@ -127,6 +127,9 @@ def _check_numbers(name: str, tensors: Mapping[str, Tensor]) -> None:
             raise CheckpointError(
                 f"{name} holds {each} as {kind}; only float32, float64, float16 and bfloat16 can be opened"
             )
+        if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+            # Of any shape at all over a few numbers, which would have to be gone through to compare two of them.
+            raise CheckpointError(f"{name} is damaged: {each} of the shape {tuple(tensor.shape)} is not all there")
 
 
 def _as_ours(place: str, tensor: Tensor, layout: Layout) -> Tensor:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.torch import save_file
+from safetensors.torch import save as serialised
 from torch import Tensor
 
 from gpt_viz.engine.checkpoints import own
@@ -35,19 +33,21 @@ def save(
     """
     target = Path(os.path.realpath(path))  # a link goes on pointing to the file
     check_writable(target)
-    tensors = {name: _snapshot(each) for name, each in model.named_parameters()}
-    tensors |= {f"{KEPT_STATE}{name}": _snapshot(each) for name, each in (state or {}).items()}
+    tensors = {name: _on_cpu(each) for name, each in model.named_parameters()}
+    tensors |= {f"{KEPT_STATE}{name}": _on_cpu(each) for name, each in (state or {}).items()}
     texts = own.written(model.config, alphabet, tokenizer, seed, history or {})
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        save_file(tensors, part, texts)
-        with open(part, "rb+") as file:
+        # The library writes files as well, but so that nobody else may read them.
+        with open(part, "xb") as file:
+            file.write(serialised(tensors, texts))
+            file.flush()
             os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, part)
         os.replace(part, target)
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"{path} could not be written: {_reason(error)}") from None
+    except OSError as error:
+        raise CheckpointError(f"{path} could not be written: {error.strerror or error}") from None
     finally:
         part.unlink(missing_ok=True)
     return target.stat().st_size
@@ -78,12 +78,5 @@ def check_writable(path: Path) -> None:
         raise CheckpointError(f"no permission to write to the folder {path.parent}")
 
 
-def _snapshot(tensor: Tensor) -> Tensor:
-    return tensor.detach().to("cpu", copy=True).contiguous()
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    found = re.search(r'message: "([^"]+)"', str(error))
-    return found[1] if found else "is the disk full?"
+def _on_cpu(tensor: Tensor) -> Tensor:
+    return tensor.detach().cpu().contiguous()
