@@ -78,7 +78,7 @@ class Bridge(QObject):
         for _ in range(len(self._panels)):
             panel = self._panels.pop(0)
             self._panels.append(panel)
-            if panel.dirty and panel.isVisible():
+            if panel.dirty and panel.in_sight():
                 panel.dirty = False  # first: what draw() itself marks is for the next frame
                 self._guarded(panel.draw)
                 drawn = True

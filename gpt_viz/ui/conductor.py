@@ -118,8 +118,10 @@ class Conductor(QObject):
         """Ask for another inspection if the state is another than at the last one and none is under way."""
         if self._subject.built is not self._model:
             self._change_model(self._subject.built)
+        if self._job is not None or self._waits():
+            return  # before anything is put together: this is called in every frame
         wanted = self._wanted()
-        if self._job is not None or wanted is None or wanted.answered_by(self._asked):
+        if wanted is None or wanted.answered_by(self._asked):
             return
         early = SAMPLING_INTERVAL_S - (self._clock() - self._asked_at)
         if early > 0 and self._extends(wanted):
@@ -152,7 +154,7 @@ class Conductor(QObject):
     def _wanted(self) -> Wanted | None:
         if self._model is None or self._subject.weights is None:
             return None
-        needs = frozenset().union(*(panel.needs for panel in self._panels if panel.isVisible()))
+        needs = frozenset().union(*(panel.needs for panel in self._panels if panel.in_sight()))
         attention = "attention" in needs and self._model.config.layers > 0
         long = attention and self._long(self._model.config)
         value = self._selection.value
@@ -167,6 +169,12 @@ class Conductor(QObject):
     def _long(self, config: GPTConfig) -> bool:
         """Whether the pass may have more tokens than are shown whole; a guess that errs on the side of asking."""
         return min(config.block_size, len(self._study.prompt) + len(self._study.draws)) > WHOLE_TOKENS
+
+    def _waits(self) -> bool:
+        """Whether nothing but more sampled tokens has come since it was decided to look a little later."""
+        asked = self._asked
+        same = asked is not None and asked.text == self._study.prompt and bool(self._study.draws)
+        return same and self._timer.isActive()
 
     def _extends(self, wanted: Wanted) -> bool:
         """Whether this is the last text with more sampled after it."""

@@ -74,6 +74,7 @@ class Desk(QMainWindow):
         scroller = Scroller(panel)
         scroller.setMinimumSize(160, 110)
         dock = self._dock(panel.name, panel.title, panel.header, scroller)
+        dock.visibilityChanged.connect(lambda seen: panel.come_into_sight() if seen else None)
         self._docks[panel.name] = dock
         dock.hide()
 

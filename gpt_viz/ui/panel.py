@@ -182,6 +182,10 @@ class Panel(QWidget):
         self._empty.setText(reason[:1].upper() + reason[1:])
         self._pages.setCurrentWidget(self._empty if reason else self.body)
 
+    def in_sight(self) -> bool:
+        """Whether any of it can be seen. A dock behind another's tab counts as visible for Qt; it is not in sight."""
+        return self.isVisible() and not self.visibleRegion().isEmpty()
+
     @property
     def covered(self) -> str:
         """Why there is nothing to see, or ""."""
@@ -189,6 +193,10 @@ class Panel(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.come_into_sight()
+
+    def come_into_sight(self) -> None:
+        """It was shown, or its tab was chosen."""
         self.mark()
         self.shown.emit()
 

@@ -17,6 +17,7 @@ class Study(QObject):
         super().__init__(parent)
         self._prompt = ""
         self._draws: list[Drawn] = []
+        self._ids: list[int] = []  # of the draws: with thousands of them no frame has the time to collect these
         self.tokens: Tokens | None = None
         self.refused: TextRefused | None = None
 
@@ -33,25 +34,28 @@ class Study(QObject):
     @property
     def continuation(self) -> tuple[int, ...]:
         """The ids sampled after the prompt."""
-        return tuple(draw.id for draw in self._draws)
+        return tuple(self._ids)
 
     def set_prompt(self, text: str) -> None:
         """Another prompt: what was sampled after the old one goes."""
         if text != self._prompt or self._draws:
             self._prompt = text
             self._draws.clear()
+            self._ids.clear()
             self.changed.emit()
 
     def extend(self, draws: list[Drawn]) -> None:
         """More tokens were sampled."""
         if draws:
             self._draws.extend(draws)
+            self._ids.extend(draw.id for draw in draws)
             self.changed.emit()
 
     def truncate(self, count: int) -> None:
         """Keep the first `count` sampled tokens."""
         if count < len(self._draws):
             del self._draws[max(count, 0) :]
+            del self._ids[max(count, 0) :]
             self.changed.emit()
 
     def saw(self, tokens: Tokens) -> None:

@@ -145,6 +145,7 @@ class MainWindow(QMainWindow):
         for listener in (builder.handle, self.conductor.handle, self.reading.handle, messages.handle, self._handle):
             self.bridge.listen(listener)
         self.bridge.painted.connect(self._painted)
+        self.bridge.painted.connect(self.conductor.consider)  # what has come into sight may need more than was asked
         self.reading.titled.connect(self.setWindowTitle)
         self.reading.refused.connect(messages.refuse)
         self.faults.met.connect(messages.show_fault)
@@ -234,7 +235,7 @@ class MainWindow(QMainWindow):
             self._painted()
 
     def _painted(self) -> None:
-        waiting = any(panel.dirty and panel.isVisible() for panel in self.panels.values())
+        waiting = any(panel.dirty and panel.in_sight() for panel in self.panels.values())
         if self._settled and not self._is_ready and not waiting:
             self._is_ready = True
             self.ready.emit()

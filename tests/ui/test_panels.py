@@ -303,6 +303,36 @@ def test_a_fifth_panel_just_appears(open_window, fake_engine, monkeypatch):
     assert window.desk.full == "fifth"
 
 
+def test_a_panel_behind_another_ones_tab_is_neither_drawn_nor_computed_for(
+    open_window, fake_engine, monkeypatch, qtbot
+):
+    import gpt_viz.ui.window as module
+
+    class Behind(Panel):
+        name, title, order = "behind", "Behind", 50
+        needs = frozenset({"attention"})
+        drawn = 0
+
+        def draw(self):
+            self.drawn += 1
+
+    monkeypatch.setattr(module, "find_panels", lambda: [KINDS[0], Behind])
+    window = open_window(make_engine=fake_engine)
+    first, behind = window.panels.values()
+    window.desk.tabifyDockWidget(window.desk.dock(first.name), window.desk.dock("behind"))
+    window.desk.dock(first.name).raise_()
+    qtbot.waitUntil(lambda: not behind.in_sight())
+    qtbot.waitUntil(lambda: not window.conductor.busy)
+    count = behind.drawn
+    window.prompt.setText("another text")
+    qtbot.waitUntil(lambda: window.study.tokens.pieces == tuple("another text"))
+    assert not [c for c in fake_engine.engine.asked if isinstance(c, Inspect)][-1].attention
+    assert behind.drawn == count
+    window.desk.dock("behind").raise_()
+    qtbot.waitUntil(lambda: behind.drawn > count)
+    qtbot.waitUntil(lambda: [c for c in fake_engine.engine.asked if isinstance(c, Inspect)][-1].attention)
+
+
 @every_panel
 @pytest.mark.parametrize("kind_of_file", ["png", "svg", "csv"])
 def test_the_small_menu_writes_every_panel(kind, kind_of_file, stage, story, tmp_path, qtbot):

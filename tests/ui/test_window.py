@@ -388,6 +388,16 @@ def test_a_digit_lets_a_panel_fill_the_window_and_escape_brings_all_back(fake):
     assert all(panel.isVisible() for panel in fake.panels.values())
 
 
+def test_attention_that_comes_back_into_sight_is_computed_for_the_text_of_now(fake, qtbot):
+    fake.desk.fill("parameters")
+    fake.prompt.setText("hidden")
+    qtbot.waitUntil(lambda: fake.study.tokens.pieces == tuple("hidden"))
+    qtbot.waitUntil(lambda: not fake.conductor.busy)
+    assert not [c for c in fake.engine.asked if isinstance(c, Inspect)][-1].attention
+    fake.leave()
+    qtbot.waitUntil(lambda: [c for c in fake.engine.asked if isinstance(c, Inspect)][-1].attention)
+
+
 def test_a_double_click_on_the_title_fills_the_window_and_another_goes_back(fake, qtbot):
     header = fake.panels["shapes"].header
     qtbot.mouseDClick(header, Qt.MouseButton.LeftButton)
