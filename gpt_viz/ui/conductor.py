@@ -123,11 +123,6 @@ class Conductor(QObject):
         wanted = self._wanted()
         if wanted is None or wanted.answered_by(self._asked):
             return
-        early = SAMPLING_INTERVAL_S - (self._clock() - self._asked_at)
-        if early > 0 and self._extends(wanted):
-            if not self._timer.isActive():
-                self._timer.start(int(early * 1000) + 1)
-            return
         self._timer.stop()
         self._ask(wanted)
 
@@ -171,15 +166,11 @@ class Conductor(QObject):
         return min(config.block_size, len(self._study.prompt) + len(self._study.draws)) > WHOLE_TOKENS
 
     def _waits(self) -> bool:
-        """Whether nothing but more sampled tokens has come since it was decided to look a little later."""
+        """Whether the same prompt, with what is sampled after it, was looked at a moment ago; it comes again soon."""
+        early_s = SAMPLING_INTERVAL_S - (self._clock() - self._asked_at)
         asked = self._asked
-        same = asked is not None and asked.text == self._study.prompt and bool(self._study.draws)
-        return same and self._timer.isActive()
-
-    def _extends(self, wanted: Wanted) -> bool:
-        """Whether this is the last text with more sampled after it."""
-        return (
-            self._asked is not None
-            and bool(wanted.continuation)
-            and replace(wanted, continuation=self._asked.continuation) == self._asked
-        )
+        if early_s <= 0 or asked is None or asked.text != self._study.prompt or not self._study.draws:
+            return False
+        if not self._timer.isActive():
+            self._timer.start(int(early_s * 1000) + 1)
+        return True

@@ -72,8 +72,9 @@ def test_the_first_start_fills_every_panel_without_a_question(open_window, qtbot
     assert window.study.prompt == resources.passage()[:32]
     assert window.prompt.text() == window.study.prompt
     assert window.study.tokens.pieces == tuple(window.study.prompt)
-    for panel in window.panels.values():
-        assert panel.isVisible()
+    for name in ("parameters", "shapes", "attention", "sampling"):
+        panel = window.panels[name]
+        assert panel.in_sight()
         assert panel.covered == ""
         assert panel.header.sentence.whole()
     qtbot.waitUntil(lambda: "built in" in status(window))
