@@ -50,6 +50,15 @@ class ModelChoice:
     device: str
 
 
+@dataclass(frozen=True, slots=True)
+class CheckpointChoice:
+    """The checkpoint that a command line asks for. `settings` say what the file does not: heads=4, alphabet=ABC."""
+
+    path: str
+    settings: tuple[str, ...]
+    device: str
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that states a mistake in one line and takes the value of a text option as it stands, dashes and all."""
 
@@ -193,7 +202,10 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         type=seed,
         help=f"what the weights are drawn from; {DEFAULT_MODEL_SEED} if not given",
     )
-    group.add_argument("--checkpoint", help=argparse.SUPPRESS)
+    group.add_argument(
+        "--checkpoint", metavar="FILE_OR_FOLDER",
+        help="open this instead of a preset; what it does not say is said with --set: heads=4, gelu=tanh, alphabet=ABC",
+    )  # fmt: skip
 
 
 def model_parser(prog: str = PROGRAM, **options: Any) -> Parser:
@@ -211,9 +223,12 @@ def model_given(args: argparse.Namespace) -> bool:
 
 
 def model_choice(args: argparse.Namespace) -> ModelChoice:
-    """The model that the options ask for. Raises ConfigError for sizes that can't be, UsageError for a checkpoint."""
+    """The model that the options ask for. Raises ConfigError for sizes that can't be, UsageError for a checkpoint.
+
+    A checkpoint says itself what it is, once it is open: see `checkpoint_choice`.
+    """
     if args.checkpoint is not None:
-        raise UsageError("this version opens no checkpoints, only presets (--preset) and changes to them (--set)")
+        raise UsageError("this command opens no checkpoints, only presets (--preset) and changes to them (--set)")
     chosen = preset(DEFAULT_PRESET if args.preset is None else args.preset)
     config = chosen.config.with_settings(args.set)
     alphabet = resources.alphabet()
@@ -226,9 +241,28 @@ def model_choice(args: argparse.Namespace) -> ModelChoice:
     )
 
 
+def checkpoint_choice(args: argparse.Namespace) -> CheckpointChoice | None:
+    """The checkpoint that the options ask for, if any. Raises UsageError where they ask for something else as well."""
+    if args.checkpoint is None:
+        return None
+    if args.preset is not None:
+        raise UsageError("--preset and --checkpoint both say which model; give one of them")
+    if args.model_seed is not None:
+        raise UsageError("--model-seed draws new weights, and a checkpoint has its own; leave one of them away")
+    settings = tuple(as_it_stands(f"={setting}") for setting in args.set)
+    return CheckpointChoice(args.checkpoint, settings, "auto" if args.device is None else args.device)
+
+
+def check_model(args: argparse.Namespace) -> None:
+    """Raise what `checkpoint_choice` and `model_choice` raise, before anything is loaded for the model."""
+    if checkpoint_choice(args) is None:
+        model_choice(args)
+
+
 def model_words(args: argparse.Namespace) -> list[str]:
     """The options that choose a model, as words for another command line."""
     words = [] if args.preset is None else [f"--preset={args.preset}"]
+    words += [] if args.checkpoint is None else [f"--checkpoint={args.checkpoint}"]
     words += [f"--set={setting}" for setting in args.set]
     words += [] if args.device is None else [f"--device={args.device}"]
     words += [] if args.model_seed is None else [f"--model-seed={args.model_seed}"]

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpt_viz import claims, resources
-from gpt_viz.arguments import ModelChoice, model_choice
+from gpt_viz.chosen import Chosen, chosen
 from gpt_viz.commands import as_json
-from gpt_viz.config import PRESETS
-from gpt_viz.protocol import Build, Checked, RunChecks
+from gpt_viz.protocol import Checked, RunChecks
 from gpt_viz.tabular import aligned
 
 MARKS = {True: "passed", False: "FAILED", None: "does not apply"}
@@ -21,30 +20,27 @@ MARKS = {True: "passed", False: "FAILED", None: "does not apply"}
 
 def check(args: argparse.Namespace) -> tuple[str, bool]:
     """The text for stdout, and whether no check failed. Raises ValueErrors that say what to change."""
-    choice = model_choice(args)
+    choice = chosen(args)
     text = _text(choice, args.corpus)
-    from gpt_viz.engine.engine import Engine
-
-    engine = Engine()
-    build = Build(job=1, config=choice.config, seed=choice.seed, device=choice.device, alphabet=choice.alphabet)
-    for _ in engine.run(build):
-        pass
-    events = engine.run(RunChecks(job=2, text=text))
+    events = choice.engine().run(RunChecks(job=2, text=text))
     found = [event for event in events if isinstance(event, Checked) and not event.running]
     passed = all(event.passed is not False for event in found)
-    return (as_json({"checks": list(map(_entry, found))}) if args.json else _table(choice, found)), passed
+    if args.json:
+        return as_json({"checks": list(map(_entry, found)), **choice.about()}), passed
+    choice.tell()
+    return _table(choice, found), passed
 
 
-def _text(choice: ModelChoice, corpus: str | None) -> str:
+def _text(choice: Chosen, corpus: str | None) -> str:
     """One window and the token after it: of the corpus, of the built-in passage, or ids that count."""
     from gpt_viz.engine.corpus import read
 
     length = choice.config.block_size + 1
     if corpus is not None:
         whole = read(corpus).text
-        return whole[:length] if choice.alphabet is not None else " ".join(whole.split()[:length])
-    if choice.alphabet is not None:
-        return resources.passage()[:length]
+        return " ".join(whole.split()[:length]) if choice.reads_ids else whole[:length]
+    if not choice.reads_ids:
+        return choice.readable(resources.passage())[:length]
     return " ".join(str(number % choice.config.vocabulary) for number in range(length))
 
 
@@ -62,10 +58,9 @@ def _entry(event: Checked) -> dict[str, Any]:
     }
 
 
-def _table(choice: ModelChoice, found: Sequence[Checked]) -> str:
+def _table(choice: Chosen, found: Sequence[Checked]) -> str:
     rows = [("check", "", "expected", "found", "detail")]
     rows += [(event.name, MARKS[event.passed], event.expected, event.found, event.detail) for event in found]
     count = {passed: sum(event.passed is passed for event in found) for passed in MARKS}
-    title = PRESETS[choice.preset_name].title if choice.preset_name else "a model of your own"
-    said = f"{title}: {count[True]} passed, {count[False]} failed, {count[None]} do not apply"
+    said = f"{choice.title}: {count[True]} passed, {count[False]} failed, {count[None]} do not apply"
     return f"{said}\n\n{aligned(rows)}\n"

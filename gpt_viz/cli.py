@@ -115,7 +115,7 @@ def _write(text: str) -> int:
 
 def _window(words: list[str]) -> int:
     # Help, version and mistakes are answered before Qt is looked for.
-    arguments.model_choice(arguments.window_parser().parse_args(words))
+    arguments.check_model(arguments.window_parser().parse_args(words))
     from gpt_viz.app import run
 
     return run(words)
@@ -204,7 +204,7 @@ def _shoot(speaker: str, words: list[str]) -> int:
         "--size", metavar="WxH", type=arguments.size, default=(1600, 1000), help="of the window; 1600x1000 if not given"
     )
     args = parser.parse_args(words)
-    arguments.model_choice(args)
+    arguments.check_model(args)
     from gpt_viz.shoot import shoot
 
     themes = list(dict.fromkeys(args.theme or ["light"]))

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpt_viz import archive, ledger, resources
-from gpt_viz.arguments import ModelChoice, UsageError, model_choice
-from gpt_viz.config import PRESETS
-from gpt_viz.protocol import Build, Drawn, Sample, TensorInfo
+from gpt_viz.arguments import UsageError
+from gpt_viz.chosen import Chosen, chosen
+from gpt_viz.protocol import Drawn, Sample, TensorInfo
 from gpt_viz.tabular import aligned, tuple_text
 
 if TYPE_CHECKING:
@@ -37,12 +37,26 @@ def as_json(document: Any) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def _answer(
+    args: argparse.Namespace,
+    choice: Chosen,
+    document: Mapping[str, Any],
+    words: Callable[[Chosen, Mapping[str, Any]], str],
+) -> str:
+    """The document as JSON or in words; what was done to open a checkpoint is in it, or said on stderr."""
+    if args.json:
+        return as_json({**document, **choice.about()})
+    text = words(choice, document)
+    choice.tell()
+    return text
+
+
 # --- params --------------------------------------------------------------------------------------------------------
 
 
 def params(args: argparse.Namespace) -> str:
     """Where the parameters are: by formula, and counted in the real module. Raises WorkError where the two differ."""
-    choice = model_choice(args)
+    choice = chosen(args)
     config = choice.config
     formula_total = ledger.total(config)
     census = _census(choice)
@@ -60,20 +74,20 @@ def params(args: argparse.Namespace) -> str:
     }
     if args.tensors:
         document["tensors"] = [_tensor(tensor) for tensor in census or ledger.tensors(config)]
-    return as_json(document) if args.json else _params_text(choice, document)
+    return _answer(args, choice, document, _params_text)
 
 
-def _census(choice: ModelChoice) -> tuple[TensorInfo, ...] | None:
+def _census(choice: Chosen) -> tuple[TensorInfo, ...] | None:
     """The tensors of the real module, without their numbers; None where it has too many to be made for this."""
     if len(ledger.tensors(choice.config)) > MOST_TENSORS_COUNTED:
         return None
     from gpt_viz.engine.census import census
     from gpt_viz.engine.initialise import skeleton
 
-    return census(skeleton(choice.config))
+    return census(skeleton(choice.config) if choice.opener is None else choice.model())
 
 
-def _slice(part: ledger.Slice, choice: ModelChoice) -> dict[str, Any]:
+def _slice(part: ledger.Slice, choice: Chosen) -> dict[str, Any]:
     shared = {"shared_with": ledger.SHARED} if part.name == "output head" and choice.config.tied_head else {}
     return {"name": part.name, "count": part.count, "percent": part.percent} | shared
 
@@ -88,7 +102,7 @@ def _tensor(tensor: TensorInfo | ledger.TensorSpec) -> dict[str, Any]:
     return {"name": tensor.name, "shape": list(tensor.shape), "count": tensor.count} | shared
 
 
-def _params_text(choice: ModelChoice, document: Mapping[str, Any]) -> str:
+def _params_text(choice: Chosen, document: Mapping[str, Any]) -> str:
     lines = [("name", "shape", "formula", "in numbers", "count", "%", "")]
     lines += [
         (row["name"], row["shape"], row["formula"], row["numbers"], f"{row['count']:,}", f"{row['percent']:.2f}",
@@ -96,7 +110,7 @@ def _params_text(choice: ModelChoice, document: Mapping[str, Any]) -> str:
         for row in document["rows"]
     ]  # fmt: skip
     lines.append(("total", "", "", "", f"{document['total']:,}", "100.00", ""))
-    parts = [f"{_title(choice)}: {document['total']:,} parameters\n", aligned(lines, right=(4, 5)) + "\n"]
+    parts = [f"{choice.title}: {document['total']:,} parameters\n", aligned(lines, right=(4, 5)) + "\n"]
     if "tensors" in document:
         tensors = [("tensor", "shape", "count", "")]
         tensors += [
@@ -115,16 +129,12 @@ def _shared(entry: Mapping[str, Any]) -> str:
     return f"shared with {entry['shared_with']}" if "shared_with" in entry else ""
 
 
-def _title(choice: ModelChoice) -> str:
-    return PRESETS[choice.preset_name].title if choice.preset_name else "a model of your own"
-
-
 # --- shapes --------------------------------------------------------------------------------------------------------
 
 
 def shapes(args: argparse.Namespace) -> str:
     """One forward pass step by step. It really runs where the model fits into memory, else the formulas answer."""
-    choice = model_choice(args)
+    choice = chosen(args)
     config = choice.config
     ids = _encoded(choice, _default_text(choice) if args.text is None else args.text, "text")
     seen, dropped = ids[-config.block_size :], max(len(ids) - config.block_size, 0)
@@ -155,14 +165,14 @@ def shapes(args: argparse.Namespace) -> str:
             for step, (_, shape) in zip(steps, expected, strict=True)
         ],
     }
-    return as_json(document) if args.json else _shapes_text(choice, document)
+    return _answer(args, choice, document, _shapes_text)
 
 
 def _step(pair: tuple[str, tuple[int, ...]] | None) -> str:
     return "nothing more" if pair is None else f"{pair[0]} {tuple_text(pair[1])}"
 
 
-def _shapes_text(choice: ModelChoice, document: Mapping[str, Any]) -> str:
+def _shapes_text(choice: Chosen, document: Mapping[str, Any]) -> str:
     tokens, dropped = document["tokens"], document["dropped"]
     length = f"{tokens:,} token{'' if tokens == 1 else 's'}"
     if dropped:
@@ -173,43 +183,31 @@ def _shapes_text(choice: ModelChoice, document: Mapping[str, Any]) -> str:
         for step in document["steps"]
     ]
     how = f"one pass over {length}" if document["ran"] else f"{length}, by formula: {document['reason']}"
-    return f"{_title(choice)}: {how}\n\n{aligned(lines)}\n"
+    return f"{choice.title}: {how}\n\n{aligned(lines)}\n"
 
 
-def _default_text(choice: ModelChoice) -> str:
+def _default_text(choice: Chosen) -> str:
     tokens = min(DEFAULT_TOKENS, choice.config.block_size)
-    if choice.alphabet is None:
+    if choice.reads_ids:
         return " ".join(str(number % choice.config.vocabulary) for number in range(tokens))
-    return resources.passage()[:tokens]
+    return choice.readable(resources.passage())[:tokens]
 
 
-def _encoded(choice: ModelChoice, text: str, option: str) -> list[int]:
+def _encoded(choice: Chosen, text: str, option: str) -> list[int]:
     """The ids of the text. Raises UnknownCharacters, and UsageError where there is nothing to read."""
-    from gpt_viz.engine.tokenizer import tokenizer_for
-
-    ids = tokenizer_for(choice.alphabet, choice.config.vocabulary).encode(text)
+    ids = choice.tokenizer().encode(text)
     if not ids:
-        least = "one character, such as a newline" if choice.alphabet else "one id, such as 0"
+        least = "one id, such as 0" if choice.reads_ids else "one character, such as a newline"
         raise UsageError(f"the {option} is empty; give --{option} at least {least}")
     return ids
 
 
-def _built(choice: ModelChoice) -> GPT:
-    """The model. Raises DeviceError and TooLarge."""
-    from gpt_viz.engine.devices import check_fits, resolve
-    from gpt_viz.engine.initialise import build
-
-    device = resolve(choice.device)
-    check_fits(choice.config, device)
-    return build(choice.config, choice.seed, device)
-
-
-def _built_if_it_fits(choice: ModelChoice) -> tuple[GPT | None, str]:
+def _built_if_it_fits(choice: Chosen) -> tuple[GPT | None, str]:
     """The model, or None and why it is too large."""
     from gpt_viz.engine.devices import TooLarge
 
     try:
-        return _built(choice), ""
+        return choice.model(), ""
     except TooLarge as error:
         return None, str(error)
 
@@ -219,15 +217,9 @@ def _built_if_it_fits(choice: ModelChoice) -> tuple[GPT | None, str]:
 
 def sample(args: argparse.Namespace) -> str:
     """Continue the prompt, by the same job that the window runs."""
-    choice = model_choice(args)
+    choice = chosen(args)
     prompt: str = args.prompt
     prompt_ids = _encoded(choice, prompt, "prompt")
-    from gpt_viz.engine.engine import Engine
-
-    engine = Engine()
-    build = Build(job=1, config=choice.config, seed=choice.seed, device=choice.device, alphabet=choice.alphabet)
-    for _ in engine.run(build):
-        pass
     draw = Sample(
         job=2,
         text=prompt,
@@ -237,27 +229,27 @@ def sample(args: argparse.Namespace) -> str:
         top_p=args.top_p,
         seed=args.seed,
     )
-    drawn = [event for event in engine.run(draw) if isinstance(event, Drawn)]
-    continuation = _joint(choice).join(each.piece for each in drawn)
-    text = prompt + _joint(choice, prompt) * bool(drawn) + continuation
-    if not args.json:
-        return text
-    return as_json(
-        {
-            "text": text,
-            "ids": prompt_ids + [each.id for each in drawn],
-            "steps": [
-                {"token": each.piece, "id": each.id, "probability": each.probability, "rank": each.rank}
-                for each in drawn
-            ],
-            "tokens_per_second": drawn[-1].tokens_per_second if drawn else 0.0,
-        }
-    )
+    drawn = [event for event in choice.engine().run(draw) if isinstance(event, Drawn)]
+    text = _continued(choice, prompt, drawn)
+    document = {
+        "text": text,
+        "ids": prompt_ids + [each.id for each in drawn],
+        "steps": [
+            {"token": each.piece, "id": each.id, "probability": each.probability, "rank": each.rank} for each in drawn
+        ],
+        "tokens_per_second": drawn[-1].tokens_per_second if drawn else 0.0,
+    }
+    return _answer(args, choice, document, lambda *_: text)
 
 
-def _joint(choice: ModelChoice, before: str = "") -> str:
-    """What stands between two tokens as text: nothing between characters, a space between ids."""
-    return " " if choice.alphabet is None and not before[-1:].isspace() else ""
+def _continued(choice: Chosen, prompt: str, drawn: list[Drawn]) -> str:
+    """The prompt and what was drawn after it: ids with a space between, pieces put together by their tokenizer."""
+    if choice.reads_ids:
+        joint = " " if drawn and not prompt[-1:].isspace() else ""
+        return prompt + joint + " ".join(each.piece for each in drawn)
+    if choice.alphabet is None:
+        return prompt + choice.tokenizer().decode(each.id for each in drawn)
+    return prompt + "".join(each.piece for each in drawn)
 
 
 # --- capture -------------------------------------------------------------------------------------------------------
@@ -265,15 +257,16 @@ def _joint(choice: ModelChoice, before: str = "") -> str:
 
 def capture(args: argparse.Namespace) -> str:
     """Write what the named places of one pass hold to an .npz file, whole or not at all."""
-    choice = model_choice(args)
     out = Path(args.out)
     archive.check_writable(out)
+    choice = chosen(args)
     ids = _encoded(choice, args.text, "text")[-choice.config.block_size :]
     from gpt_viz.engine import taps
 
     taps.places(choice.config, args.taps, loss=len(ids) > 1)  # a glob that matches nothing is refused before building
-    arrays = taps.capture(_built(choice), ids, args.taps)
+    arrays = taps.capture(choice.model(), ids, args.taps)
     archive.write_arrays(out, arrays)
+    choice.tell()
     size = sum(array.nbytes for array in arrays.values())
     plural = "" if len(arrays) == 1 else "s"
     return f"{len(arrays):,} array{plural} of a pass over {len(ids):,} tokens, {size:,} bytes, written to {out}\n"

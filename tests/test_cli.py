@@ -383,7 +383,7 @@ def test_capture_refuses_a_place_that_does_not_exist_and_names_the_nearest(refus
 
 
 def test_c12_an_out_that_cannot_be_written_is_refused_before_the_work(refused, tmp_path, monkeypatch):
-    monkeypatch.setattr(commands, "_built", lambda choice: pytest.fail("nothing is to be built"))
+    monkeypatch.setattr("gpt_viz.chosen.Chosen.model", lambda choice: pytest.fail("nothing is to be built"))
     words = ("capture", *SMALL, "--text", "a", "--taps", "logits", "--out")
     assert refused(*words, tmp_path) == f"gpt-viz capture: {tmp_path} is a folder; --out takes the name of a file"
     missing = tmp_path / "missing"
@@ -448,14 +448,6 @@ def test_a07_a_model_that_fits_nowhere_is_refused_with_estimate_and_limit(refuse
         assert "this model needs about 1" in said
         assert "TB" in said
     assert "above 2^24" in refused("params", "--set", "vocabulary=16777217", "--set", "width=1", "--set", "heads=1")
-
-
-def test_a_checkpoint_is_refused_in_one_sentence_and_not_in_the_help(refused, done):
-    said = refused("params", "--checkpoint", "some.safetensors")
-    assert said == (
-        "gpt-viz params: this version opens no checkpoints, only presets (--preset) and changes to them (--set)"
-    )
-    assert "checkpoint" not in done("params", "--help") + done("--help")
 
 
 @pytest.mark.parametrize(
