@@ -1,28 +1,17 @@
-"""What the tour says of the model at hand: numbers for its texts, and what each line computes. Knows no view."""
+"""The numbers of the model at hand, for the texts of the tour. Knows no view."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from dataclasses import replace
 
-from gpt_viz import ledger, lesson, tour
+from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import Traced
 from gpt_viz.tour import Chapter
-from gpt_viz.ui.selection import Selection
 
-# Where a class stands in the model, by the paths of its parts.
-_PATHS = {
-    "Head": "blocks.0.attn.heads.0.",
-    "MultiHeadAttention": "blocks.0.attn.",
-    "FeedForward": "blocks.0.mlp.",
-    "Block": "blocks.0.",
-    "GPT": "",
-}
-_MAKES = re.compile(r"self\.(\w+) = nn\.(?:Linear|Embedding|LayerNorm)\(")
-_ONE = GPTConfig(layers=1, heads=1)
 _HEAD = "blocks.0.attn.heads.0"
 # Which modules a count is of, in the first block.
 _MODULES = {
@@ -36,60 +25,6 @@ _MODULES = {
     "norm": ("ln_f",),
     "output_head": ("head",),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """What a line of the source is for: a step that it computes, or the weights that it makes (`weights`).
-
-    `name` is that of the first head of the first block; `at` gives the one of another.
-    """
-
-    name: str
-    kind: str
-    symbols: tuple[str, ...]
-    weights: bool
-
-    def at(self, selection: Selection) -> str:
-        """The name at the selection's layer and head."""
-        found = re.sub(r"^blocks\.0", f"blocks.{selection.layer}", self.name)
-        return found.replace(".heads.0.", f".heads.{selection.head}.")
-
-
-@cache
-def links(chapter: Chapter) -> dict[int, Link]:
-    """What the lines of a chapter are for, by their numbers in it; most are for neither."""
-    found: dict[int, Link] = {}
-    stop = chapter.stop
-    if stop.file != tour.MODEL or stop.part not in _PATHS:
-        return found
-    tensors = ledger.tensors(_ONE)
-    for number, line in enumerate(chapter.lines):
-        made = _MAKES.match(line.code)
-        if made:
-            name = f"{_PATHS[stop.part]}{made[1]}"
-            spec = tensors[tensors.index_of(f"{name}.weight")]
-            found[number] = Link(name, spec.kind, spec.symbols, weights=True)
-    for step in ledger.steps(_ONE):
-        source = lesson.line_of(step.name)
-        at = chapter.line_at(source.number) if source.class_name == stop.part else None
-        if at is not None:
-            found[at] = Link(step.name, step.kind, step.symbols, weights=False)
-    return found
-
-
-@lru_cache(maxsize=1024)
-def line_of(step: str) -> tuple[int, int] | None:
-    """Where the tour shows the line that computes a step: stop and line, by number; None for no step of any model."""
-    try:
-        source = lesson.line_of(step)
-        for number, stop in enumerate(tour.STOPS):
-            if (stop.file, stop.part) == (source.file, source.class_name):
-                line = tour.chapter(stop).line_at(source.number)
-                return None if line is None else (number, line)
-    except LookupError:
-        pass
-    return None
 
 
 def filled(text: str, numbers: dict[str, str]) -> str:
@@ -119,6 +54,18 @@ def numbers(config: GPTConfig, traced: Traced | None) -> dict[str, str]:
     found["percent.feed_forward"] = f"{kinds['feed-forward']:.1f} %"
     found["percent.blocks"] = f"{places['blocks']:.1f} %"
     return found
+
+
+def table(chapters: Sequence[Chapter], numbers: dict[str, str]) -> list[list[str]]:
+    """Every line of the chapters with its explanation, the first row headings."""
+    made = [["class", "line", "code", "explanation"]]
+    for chapter in chapters:
+        name = chapter.stop.name
+        made.append([name, "", "", filled(chapter.introduction, numbers).replace("\n\n", " ")])
+        for line in chapter.lines:
+            number = str(chapter.rows[line.rows[0]].number)
+            made.append([name, number, line.code, filled(line.text, numbers).replace("\n\n", " ")])
+    return made
 
 
 def _counts(config: GPTConfig) -> dict[str, int]:

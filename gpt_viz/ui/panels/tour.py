@@ -8,14 +8,14 @@ from __future__ import annotations
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout
 
-from gpt_viz import ledger, tour
+from gpt_viz import tour
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import CURRENT, Event, ModelInfo, Traced
-from gpt_viz.tour import GAP, STOPS, Chapter
+from gpt_viz.tour import STOPS, Chapter
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.step_rows import letters, sizes
-from gpt_viz.ui.tour_words import Link, filled, line_of, links, numbers
-from gpt_viz.ui.widgets.code_view import CodeRow, CodeView
+from gpt_viz.ui.tour_links import Link, code_rows, line_of, links
+from gpt_viz.ui.tour_words import filled, numbers, table
+from gpt_viz.ui.widgets.code_view import CodeView
 from gpt_viz.ui.widgets.manners import named
 from gpt_viz.ui.widgets.prose import CODE, LINK, NOTE, TEXT, TITLE, Part, Prose
 from gpt_viz.ui.widgets.stop_list import StopList
@@ -93,7 +93,7 @@ class Tour(Panel):
         self.stops.choose(self.stop)
         self.transport.stand(self.stop, len(STOPS), playing=False)
         self.code.setAccessibleName(f"Source of {chapter.stop.name}")
-        self.code.show_rows(_rows(chapter))
+        self.code.show_rows(code_rows(chapter))
         if self.code.unit != self.line:
             self.code.choose(self.line)
         self._explain(chapter, config)
@@ -139,7 +139,7 @@ class Tour(Panel):
     def open_step(self) -> None:
         """Choose the step that the current line computes, or the weights that it makes, if the model has them."""
         link = self._link()
-        if link is None or self._missing(link):
+        if link is None or self._obstacle(link):
             return
         name = link.at(self.context.selection.value)
         if link.weights:
@@ -179,7 +179,7 @@ class Tour(Panel):
             Part(TEXT, filled(chapter.introduction, values), spare=spare),
         ]
         if self.line is None:
-            self.text.show_parts(parts)
+            self.text.show_parts(parts, (self.stop, self.line))
             self.say(f"{chapter.title}.")
             return
         line, link = chapter.lines[self.line], self._link()
@@ -187,39 +187,29 @@ class Tour(Panel):
         shape = "" if line.comment.startswith("noqa") or not line.comment else f"\u00a0\u00a0# {line.comment}"
         parts += [Part(CODE, line.code + shape), Part(TEXT, filled(line.text, values))]
         if link is not None:
-            parts += self._leads_to(link, config, trace)
-        self.text.show_parts(parts)
+            parts.append(self._leads_to(link, config, trace))
+        self.text.show_parts(parts, (self.stop, self.line))
         number = chapter.rows[line.rows[0]].number
-        self.say(f"{chapter.stop.name}, line {number} of {chapter.stop.file}{self._what_if()}.")
+        whose = ", with the numbers of the draft" if self.context.subject.what_if else ""
+        self.say(f"{chapter.stop.name}, line {number} of {chapter.stop.file}{whose}.")
 
-    def _leads_to(self, link: Link, config: GPTConfig, trace: Traced | None) -> list[Part]:
+    def _leads_to(self, link: Link, config: GPTConfig, trace: Traced | None) -> Part:
         """The sizes of what the line computes or makes, and the way there."""
-        name, tokens = link.at(self.context.selection.value), config.block_size
-        if trace is not None:
-            tokens = len(trace.tokens.ids)
-        shape = ledger.evaluate(link.symbols, config, tokens)
-        sized = f"{letters(link.symbols)} = {sizes(shape)}" if link.symbols else sizes(shape)
-        missing = self._missing(link)
-        if missing:
-            return [Part(NOTE, missing)]
+        obstacle = self._obstacle(link)
+        if obstacle:
+            return Part(NOTE, obstacle)
+        name = link.at(self.context.selection.value)
+        tokens = len(trace.tokens.ids) if trace else config.block_size
         verb = "Show the weights" if link.weights else "Go to the step"
-        return [Part(LINK, f"{verb} `{name}`: {sized}", name)]
+        return Part(LINK, f"{verb} `{name}`: {link.sized(config, tokens)}", name)
 
-    def _missing(self, link: Link) -> str:
-        """Why the selection can't be put there, or ""."""
-        subject = self.context.subject
+    def _obstacle(self, link: Link) -> str:
+        """Why the selection can't be put there, or ""; it stands in the model that can be run, where there is one."""
+        subject, trace = self.context.subject, self._trace()
         config = subject.weights.config if subject.weights else subject.config
         if config is None:
             return "There is no model yet."
-        if link.name.startswith("blocks") and config.layers == 0:
-            return "This model has no blocks, so nothing here runs."
-        trace = self._trace()
-        if link.name == "loss" and trace is not None and trace.loss is None:
-            return "A text of a single token has no loss."
-        return ""
-
-    def _what_if(self) -> str:
-        return ", with the numbers of the draft" if self.context.subject.what_if else ""
+        return link.obstacle(config, self.context.selection.value, single=trace is not None and trace.loss is None)
 
     def _refuse(self, why: str) -> None:
         self.cover(why)
@@ -231,14 +221,7 @@ class Tour(Panel):
         config = self.context.subject.config
         if config is None or not self._chapters:
             return []
-        values = numbers(config, self._trace())
-        made = [["class", "line", "code", "explanation"]]
-        for chapter in self._chapters:
-            made.append([chapter.stop.name, "", "", filled(chapter.introduction, values).replace("\n\n", " ")])
-            for line in chapter.lines:
-                number = str(chapter.rows[line.rows[0]].number)
-                made.append([chapter.stop.name, number, line.code, filled(line.text, values).replace("\n\n", " ")])
-        return made
+        return table(self._chapters, numbers(config, self._trace()))
 
     # -- Qt's own --
 
@@ -253,21 +236,6 @@ class Tour(Panel):
         self._reading.setSpacing(20 if beside else 8)
         self._reading.setStretch(0, 3 if beside else 1)
         self._reading.setStretch(1, 2 if beside else 1)
-
-
-def _rows(chapter: Chapter) -> tuple[CodeRow, ...]:
-    """The rows of a chapter as the code view takes them."""
-    units = {row: number for number, line in enumerate(chapter.lines) for row in line.rows}
-    found = links(chapter)
-    made = []
-    for i, row in enumerate(chapter.rows):
-        unit = units.get(i)
-        if row.text.lstrip().startswith("#"):  # a comment belongs to the line below it
-            unit = units.get(i + 1)
-        link = found.get(unit) if unit is not None and chapter.lines[unit].rows[0] == i else None
-        mark, hollow = (link.kind, link.weights) if link else ("", False)
-        made.append(CodeRow(row.number, row.text if row.number else f"    {GAP}", unit, mark, hollow))
-    return tuple(made)
 
 
 def _two_buttons() -> Transport:

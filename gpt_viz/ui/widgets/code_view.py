@@ -7,7 +7,6 @@ computes something to be seen elsewhere, an empty one a line that makes weights.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -23,57 +22,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy
 
 from gpt_viz.ui import theme
-from gpt_viz.ui.widgets.code_colours import COMMENT, DEFINED, Span, colour, coloured
+from gpt_viz.ui.widgets.code_colours import DEFINED, Span, colour, coloured
+from gpt_viz.ui.widgets.code_layout import CodeRow, Piece, laid
 
 PAD = 8
 MARK = 8  # px, the side of a mark
-HANG = 4  # columns by which the rest of a long line is set in
 SCALE = 0.9  # of the base font
-
-
-@dataclass(frozen=True, slots=True)
-class CodeRow:
-    """One line of a source. `number` 0 has none; rows of the same `unit` are lit together, None can't be chosen.
-
-    `mark` is a kind of step, or ""; `hollow` draws it as an outline.
-    """
-
-    number: int
-    text: str
-    unit: int | None = None
-    mark: str = ""
-    hollow: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The characters `start` to `end` of a row, drawn in one line, `indent` columns in."""
-
-    row: int
-    start: int
-    end: int
-    indent: int
-    top: float
-
-
-def pieces(text: str, columns: int, hang: int) -> list[tuple[int, int, int]]:
-    """A line as (start, end, indent) of each row that it takes; it is broken before its comment, or between words."""
-    if len(text) <= columns:
-        return [(0, len(text), 0)]
-    set_in = len(text) - len(text.lstrip())
-    deeper = min(set_in + hang, columns // 2)
-    comment = text.find("  # ")
-    found: list[tuple[int, int, int]] = []
-    start, first, room, indent = 0, set_in, columns, 0
-    while len(text) - start > room:
-        cut = text.rfind(" ", first + 1, start + room + 1)
-        if first < comment <= start + room:
-            cut = comment
-        cut = cut if cut > 0 else start + room
-        found.append((start, cut, indent))
-        start = first = cut + len(text[cut:]) - len(text[cut:].lstrip())
-        room, indent = max(columns - deeper, 1), deeper
-    return [*found, (start, len(text), indent)]
 
 
 class CodeView(QAbstractScrollArea):
@@ -150,15 +104,9 @@ class CodeView(QAbstractScrollArea):
 
     def _lay(self) -> None:
         columns = max(int((self.viewport().width() - self._left() - PAD) / self._column()), 12)
-        step, top = self._line_height(), float(PAD)
-        self._pieces = []
-        for number, row in enumerate(self.rows):
-            words = {span.role for span in self._spans[number] if row.text[span.start : span.end].strip()}
-            hang = HANG if words - {COMMENT} else 0
-            for start, end, indent in pieces(row.text, columns, hang):
-                self._pieces.append(Piece(number, start, end, indent, top))
-                top += step if row.text else step * 0.6
-        self._height = top + PAD
+        step = self._line_height()
+        self._pieces, end = laid(self.rows, self._spans, columns, step, PAD)
+        self._height = end + PAD
         bar, room = self.verticalScrollBar(), self.viewport().height()
         bar.setRange(0, self._snapped(self._height - room))
         bar.setPageStep(room)

@@ -41,17 +41,23 @@ class Prose(QTextBrowser):
         super().__init__()
         self._parts: tuple[Part, ...] = ()
         self._page = ""
+        self._subject: object = None
+        self._again = False  # whether this subject has been shown already
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.anchorClicked.connect(self._follow)
         theme.theme.changed.connect(self._write)
 
-    def show_parts(self, parts: Sequence[Part]) -> None:
-        """Show these parts, from the beginning."""
+    def show_parts(self, parts: Sequence[Part], subject: object = None) -> None:
+        """Show these parts: from the beginning, unless it is the same subject of which other numbers are said."""
+        if subject != self._subject:
+            self._subject = subject
+            self._again = False
         if tuple(parts) != self._parts:
             self._parts = tuple(parts)
             self._write()
+        self._again = True
 
     def sizeHint(self) -> QSize:
         return QSize(320, 200)
@@ -72,9 +78,11 @@ class Prose(QTextBrowser):
         page = whole if kept == self._parts or self._fits(whole) else _page(kept)
         if page != self._page:  # else a scroll bar that comes or goes would have the page written while it is written
             self._page = page
+            bar = self.verticalScrollBar()
+            before = bar.value() if self._again else 0
             _prepare(self.document())
             self.setHtml(page)
-        self.verticalScrollBar().setValue(0)
+            bar.setValue(before)
 
     def _fits(self, page: str) -> bool:
         trial, room = QTextDocument(), self.maximumViewportSize()
@@ -98,8 +106,8 @@ def _html(part: Part, *, first: bool) -> str:
     tokens = theme.tokens()
     if part.kind == CODE:
         inner = f'<span style="{_style(theme.mono_font(0.9))} color:{tokens.text}">{html.escape(part.text)}</span>'
-        # A table has no margins of its own.
-        space = "" if first else '<p style="font-size:5pt; margin:0">&nbsp;</p>'
+        # A table has no margins of its own, and at the very beginning an empty row above it.
+        space = f'<p style="font-size:{1 if first else 5}pt; margin:0">&nbsp;</p>'
         return (
             f"{space}<table width='100%' cellspacing='0' cellpadding='6' bgcolor='{tokens.field}'>"
             f"<tr><td>{inner}</td></tr></table>"
