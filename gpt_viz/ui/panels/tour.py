@@ -13,6 +13,7 @@ from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import CURRENT, Event, ModelInfo, Traced
 from gpt_viz.tour import STOPS, Chapter
 from gpt_viz.ui.panel import Context, Panel
+from gpt_viz.ui.theme import theme
 from gpt_viz.ui.tour_links import Link, code_rows, line_of, links
 from gpt_viz.ui.tour_words import filled, numbers, table
 from gpt_viz.ui.widgets.code_view import CodeView
@@ -21,8 +22,8 @@ from gpt_viz.ui.widgets.prose import CODE, LINK, NOTE, TEXT, TITLE, Part, Prose
 from gpt_viz.ui.widgets.stop_list import StopList
 from gpt_viz.ui.widgets.transport import Transport
 
-_WIDE = 1060  # px from which the stops stand upright beside the code
-_BESIDE = 780  # px from which the explanation stands beside the code
+# px, in letters of ten points, from which the stops stand upright beside the code, and the explanation beside it.
+_WIDE, _BESIDE = 1060, 780
 
 
 class Tour(Panel):
@@ -55,17 +56,16 @@ class Tour(Panel):
         self.text.followed.connect(lambda _: self.open_step())
         self._chapters: tuple[Chapter, ...] = ()
         self._reading = QBoxLayout(QBoxLayout.Direction.TopToBottom)
-        self._reading.setSpacing(12)
         self._reading.addWidget(self.code, 1)
         self._reading.addWidget(self.text, 1)
         self._all = QBoxLayout(QBoxLayout.Direction.TopToBottom, self.body)
         self._all.setContentsMargins(0, 0, 0, 0)
-        self._all.setSpacing(8)
         self._list = QVBoxLayout()
         self._list.addWidget(self.stops)
         self._list.addStretch()
         self._all.addLayout(self._list)
         self._all.addLayout(self._reading, 1)
+        theme.changed.connect(self._arrange)
 
     def handle(self, event: Event) -> None:
         if isinstance(event, Traced) and event.slot == CURRENT:
@@ -183,9 +183,8 @@ class Tour(Panel):
             self.say(f"{chapter.title}.")
             return
         line, link = chapter.lines[self.line], self._link()
-        # No-break spaces, since two common ones would be taken for one.
-        shape = "" if line.comment.startswith("noqa") or not line.comment else f"\u00a0\u00a0# {line.comment}"
-        parts += [Part(CODE, line.code + shape), Part(TEXT, filled(line.text, values))]
+        shape = "" if line.comment.startswith("noqa") or not line.comment else f"  # {line.comment}"
+        parts += [Part(CODE, line.code + shape.replace(" ", "\u00a0")), Part(TEXT, filled(line.text, values))]
         if link is not None:
             parts.append(self._leads_to(link, config, trace))
         self.text.show_parts(parts, (self.stop, self.line))
@@ -227,7 +226,11 @@ class Tour(Panel):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        wide, beside = self.width() >= _WIDE, self.width() >= _BESIDE
+        self._arrange()
+
+    def _arrange(self) -> None:
+        room = self.width() * 10 / theme.points
+        wide, beside = room >= _WIDE, room >= _BESIDE
         way = QBoxLayout.Direction
         self.stops.stand_upright(wide)
         self._all.setDirection(way.LeftToRight if wide else way.TopToBottom)

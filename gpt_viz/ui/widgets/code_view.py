@@ -184,7 +184,7 @@ class CodeView(QAbstractScrollArea):
         scrolled, step, left = self.verticalScrollBar().value(), self._line_height(), self._left()
         for piece in self._pieces:
             top = piece.top - scrolled
-            if top + step > 0 and top < room.height():
+            if top + step > 0 and top + step <= room.height():  # a row cut in two at the lower edge is left out
                 self._paint_piece(painter, piece, QRectF(0, top, room.width(), step), left)
         painter.end()
 
