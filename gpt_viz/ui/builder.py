@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
@@ -19,6 +20,7 @@ from gpt_viz.protocol import (
     Built,
     Cancel,
     Cancelled,
+    CheckpointOpened,
     Command,
     DeviceInfo,
     EngineReady,
@@ -26,6 +28,7 @@ from gpt_viz.protocol import (
     Failed,
     Finished,
     ModelInfo,
+    OpenCheckpoint,
     OpenText,
     Progress,
     TextOpened,
@@ -44,8 +47,8 @@ class Form(Protocol):
     def set_devices(self, devices: tuple[DeviceInfo, ...]) -> None:
         """Offer these devices."""
 
-    def set_alphabet(self, alphabet: tuple[str, ...] | None) -> None:
-        """Let a model of as many characters read these."""
+    def set_alphabet(self, alphabet: tuple[str, ...] | None, vocabulary: int | None = None) -> None:
+        """Let a model of as many characters read these, or of a `vocabulary` that is larger than they are."""
 
     def alphabet(self) -> tuple[str, ...] | None:
         """The alphabet for what the form holds now."""
@@ -62,7 +65,10 @@ class Form(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The model to begin with; `prompt` None is the beginning of the built-in text, `path` a text to open."""
+    """The model to begin with; `prompt` None is the beginning of the built-in text, `path` a text to open.
+
+    With a `checkpoint` it is the model of that file, opened with the `settings`; the others are for when it can't be.
+    """
 
     config: GPTConfig
     alphabet: tuple[str, ...] | None
@@ -70,12 +76,15 @@ class Choice:
     device: str
     prompt: str | None = None
     path: str = ""
+    checkpoint: str = ""
+    settings: tuple[str, ...] = ()
 
 
 class Builder(QObject):
-    """Sends Build and OpenText and follows them.
+    """Sends Build, OpenCheckpoint and OpenText and follows them.
 
     `said` carries a sentence, whether it is a mistake, and details; `ended` the same of a build that came to nothing.
+    `opened` carries the CheckpointOpened, `asked` path, settings and Failed of a checkpoint that does not say enough.
     `working` what is being worked on (empty: nothing), `advanced` done and total; `settled` when nothing is left to do.
     """
 
@@ -84,6 +93,8 @@ class Builder(QObject):
     working = Signal(str)
     advanced = Signal(int, int)
     settled = Signal()
+    opened = Signal(object)
+    asked = Signal(str, object, object)
 
     def __init__(
         self,
@@ -101,6 +112,7 @@ class Builder(QObject):
         self._devices: tuple[DeviceInfo, ...] | None = None
         self._build_job: int | None = None
         self._text_job: int | None = None
+        self._file: tuple[str, tuple[str, ...]] | None = None  # the checkpoint that the build job opens
         self._opened: TextOpened | None = None  # a text that waits for a model that can read it
         self._alphabet: tuple[str, ...] | None = None  # what the form was given, as long as nothing went wrong
         self._jobs: set[int] = set()
@@ -138,6 +150,14 @@ class Builder(QObject):
         if not self._subject.obstacle:
             self.build(chosen.config, seed, device)
 
+    def open_checkpoint(self, path: str, settings: tuple[str, ...] = ()) -> None:
+        """Put the model of a file or a folder into the window; `settings` say what it does not."""
+        self._opened = None
+        device = self._seed_and_device()[1]
+        self._begin_build(f"opening {Path(path).name}", (path, settings))
+        assert self._build_job is not None
+        self._send(OpenCheckpoint(job=self._build_job, path=path, settings=settings, device=device))
+
     def open_text(self, path: str) -> None:
         """Read a text file; its beginning becomes the text under study."""
         self._text_job = self._job()
@@ -171,7 +191,9 @@ class Builder(QObject):
             self.said.emit(f"The device {device} can't be used here; the model is on cpu.", False, "")
             self._choice = replace(self._choice, device="cpu")
         self._form.show_config(self._choice.config, self._choice.seed, self._choice.device)
-        if self._choice.path:
+        if self._choice.checkpoint:
+            self.open_checkpoint(self._choice.checkpoint, self._choice.settings)
+        elif self._choice.path:
             self.open_text(self._choice.path)
         else:
             self._build_first()
@@ -186,38 +208,65 @@ class Builder(QObject):
     # -- a build --
 
     def _start_build(self, config: GPTConfig, seed: int, device: str) -> None:
-        self._build_job = self._job()
-        self._form.set_busy(True)
-        self.working.emit("building the model")
+        self._begin_build("building the model")
+        assert self._build_job is not None
         alphabet = self._form.alphabet()
         self._send(Build(job=self._build_job, config=config, seed=seed, device=device, alphabet=alphabet))
+
+    def _begin_build(self, what: str, file: tuple[str, tuple[str, ...]] | None = None) -> None:
+        self._build_job, self._file = self._job(), file
+        self._form.set_busy(True)
+        self.working.emit(what)
 
     def _handle_build(self, event: Event) -> None:
         if isinstance(event, Progress):
             self.advanced.emit(event.done, event.total)
         elif isinstance(event, Built):
             self._stands(event.model)
+        elif isinstance(event, CheckpointOpened):
+            self.opened.emit(event)
         elif isinstance(event, (Finished, Cancelled, Failed)):
             self._build_job = None
             self._form.set_busy(False)
             self.working.emit("")
-            if not isinstance(event, Finished):
+            if not isinstance(event, Finished) and self._file is not None:
+                self._not_opened(event, *self._file)
+            elif not isinstance(event, Finished):
                 self._not_built(event)
-            self.settled.emit()
+            if self._build_job is None:
+                self.settled.emit()
 
     def _stands(self, model: ModelInfo) -> None:
         if self._opened is not None:
             self._excerpt, self.text_name = self._opened.excerpt, self._opened.name
         before = self._subject.built
-        same = self._opened is None and (before is None or before.alphabet == model.alphabet)
+        chosen = self._choice.alphabet if self._choice else None
+        reads = (chosen, None) if before is None else (before.alphabet, before.pieces)
+        same = self._opened is None and reads == (model.alphabet, model.pieces)
+        if before is None and self._file is not None and self._choice is not None:
+            same = self._choice.prompt is not None  # a text that was given for this very file
         self._opened = None
         self._alphabet = model.alphabet or self._alphabet
+        if self._file is not None:
+            self._alphabet = model.alphabet
+            self._form.set_alphabet(model.alphabet, model.config.vocabulary)
         self._subject.set_built(model)
         self._form.show_config(model.config, model.seed, model.device)
         # What the model before has sampled goes with it, also where the prompt stays.
         # The prompt stays wherever the ids mean the same, also one with a mistake in it: it is the user's.
-        prompt = self._study.prompt if same else prompt_for(model.alphabet, model.config, self._excerpt)
+        prompt = self._study.prompt if same else prompt_for(model.alphabet, model.config, self._excerpt, model.pieces)
         self._study.set_prompt(prompt)
+
+    def _not_opened(self, event: Event, path: str, settings: tuple[str, ...]) -> None:
+        """The model that was there stays; at the start, when there is none, the usual one is built."""
+        if isinstance(event, Failed) and event.candidates:
+            self.asked.emit(path, settings, event)
+        elif isinstance(event, Failed):
+            self.said.emit(f"Not opened: {event.message}", True, "" if event.expected else event.details)
+        else:
+            self.said.emit("Opening was cancelled; everything is as it was.", False, "")
+        if self._subject.built is None and self._choice is not None:
+            self._build_first()
 
     def _not_built(self, event: Event) -> None:
         self._form.set_alphabet(self._alphabet)
@@ -231,7 +280,7 @@ class Builder(QObject):
                 self._form.show_failure(event.field, event.message)
             self.ended.emit(f"Not built: {event.message}", True, "" if event.expected else event.details)
         else:
-            self.ended.emit("Building was cancelled; everything is as it was.", False, "")
+            self.ended.emit("Building was cancelled; the model before is still there.", False, "")
 
     # -- a text --
 
@@ -251,6 +300,11 @@ class Builder(QObject):
                 self._build_first()  # the text given at the start can't be read: the built-in one will do
 
     def _take(self, text: TextOpened) -> None:
+        built = self._subject.built
+        if built is not None and built.pieces is not None:
+            self._excerpt, self.text_name = text.excerpt, text.name
+            self._study.set_prompt(prompt_for(None, built.config, text.excerpt, built.pieces))
+            return
         config, alphabet = self._current()
         if alphabet is not None and set(text.alphabet) <= set(alphabet) and self._subject.built is not None:
             self._excerpt, self.text_name = text.excerpt, text.name
@@ -288,15 +342,19 @@ def usable(device: str, devices: tuple[DeviceInfo, ...]) -> bool:
     return device == "auto" or device in names or device in {name.partition(":")[0] for name in names}
 
 
-def prompt_for(alphabet: tuple[str, ...] | None, config: GPTConfig, excerpt: str) -> str:
+def prompt_for(
+    alphabet: tuple[str, ...] | None, config: GPTConfig, excerpt: str, pieces: tuple[str, ...] | None = None
+) -> str:
     """A text to begin with for a model: the beginning of the excerpt, as far as the model reads its characters.
 
-    A model without an alphabet reads ids separated by spaces: 0 1 2 3 and so on.
+    A model of pieces reads any; one without an alphabet reads ids separated by spaces: 0 1 2 3 and so on.
 
     >>> prompt_for(None, GPTConfig(vocabulary=5), "")
     '0 1 2 3 4'
     """
     length = min(BEGINNING, config.block_size)
+    if pieces is not None:
+        return excerpt[:length]
     if alphabet is None:
         return " ".join(str(id) for id in range(min(length, config.vocabulary)))
     known = set(alphabet)

@@ -29,6 +29,9 @@ def add_commands(window: MainWindow) -> None:
     add("first", "First step", lambda: window.call("shapes", "first_step"), single="Home")
     add("last", "Last step", lambda: window.call("shapes", "last_step"), single="End")
     add("open", "Open a text …", lambda: _open(window), "Ctrl+O")
+    add("checkpoint.open", "Open a checkpoint …", window.checkpoints.choose, "Ctrl+Shift+O")
+    add("checkpoint.save", "Save a checkpoint …", window.checkpoints.save_as, "Ctrl+S")
+    add("checkpoint.report", "Report of the opened checkpoint …", window.checkpoints.show_report)
     present = add("present", "Present: panels and text, larger", lambda: window.present(present.isChecked()), "F5")
     present.setCheckable(True)
     add("leave", "Back from a large panel or a presentation", window.leave, single="Esc")
@@ -53,7 +56,8 @@ def menu(window: MainWindow) -> QMenu:
     """The window's menu. The panels in it are looked up when it opens."""
     actions = window.actions_
     made = QMenu(window)
-    made.addAction(actions["open"])
+    for name in ("open", "checkpoint.open", "checkpoint.save", "checkpoint.report"):
+        made.addAction(actions[name])
     made.addSeparator()
     panels = made.addMenu("Panels")
     panels.aboutToShow.connect(lambda: _list_panels(window, panels))

@@ -112,7 +112,7 @@ class Lookout:
         if not readable or before == 0:
             self._answer = self._job = None
             return
-        gap = " " if self._model is not None and self._model.alphabet is None else ""
+        gap = "" if self._model is None else words.gap(self._model)
         self._job = self._context.new_job()
         self._context.send(
             Predict(

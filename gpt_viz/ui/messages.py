@@ -68,7 +68,8 @@ class Messages(QObject):
             if self._of_build:
                 self.strip.dismiss()
             status.fact("torch", "")
-            status.fact("built", f"built in {event.model.elapsed_s:.2f} s on {event.model.device}")
+            done = "opened" if event.model.source else "built"
+            status.fact("built", f"{done} in {event.model.elapsed_s:.2f} s on {event.model.device}")
         elif isinstance(event, Traced):
             status.fact("forward", f"forward {event.elapsed_s * 1000:.1f} ms")
         elif isinstance(event, Drawn):
@@ -91,4 +92,4 @@ class Messages(QObject):
         self._write()
 
     def _write(self) -> None:
-        self.status.say(self._mistake or self._refusal)
+        self.status.say(self._refusal or self._mistake)

@@ -45,6 +45,7 @@ class ModelForm(QWidget):
         super().__init__()
         self._subject = subject
         self._own: tuple[str, ...] | None = None  # the alphabet that a text brought
+        self._padded: tuple[int, tuple[str, ...]] | None = None  # a checkpoint's vocabulary, and its fewer characters
         self._devices: tuple[DeviceInfo, ...] = ()
         self._memory: int | None = None
         self._config: GPTConfig | None = None
@@ -132,14 +133,21 @@ class ModelForm(QWidget):
         self._memory = count
         self._refresh()
 
-    def set_alphabet(self, alphabet: tuple[str, ...] | None) -> None:
-        """The characters that a text brought, in the order of their ids; None: only the notebooks' are known."""
+    def set_alphabet(self, alphabet: tuple[str, ...] | None, vocabulary: int | None = None) -> None:
+        """The characters that a text brought, in the order of their ids; None: only the notebooks' are known.
+
+        A checkpoint's `vocabulary` may be larger than its alphabet: there some ids have no character.
+        """
         self._own = alphabet if alphabet != resources.alphabet() else None
+        self._padded = None if alphabet is None or vocabulary is None else (vocabulary, alphabet)
         self._refresh()
 
     def alphabet(self) -> tuple[str, ...] | None:
         """The characters of the ids, where there are as many as the vocabulary says; otherwise None: ids only."""
-        return alphabet_of(self.fields.values()["vocabulary"], self._own)
+        vocabulary = self.fields.values()["vocabulary"]
+        if self._padded is not None and self._padded[0] == vocabulary:
+            return self._padded[1]
+        return alphabet_of(vocabulary, self._own)
 
     def show_failure(self, field: str, message: str) -> None:
         """Say at the field why a build failed, until something is changed; below all where no field is at fault."""

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpt_viz import ledger
 from gpt_viz.config import preset_of
-from gpt_viz.protocol import Event, ModelInfo, TextRefused, Traced
+from gpt_viz.protocol import Event, ModelInfo, TextRefused, Tokens, Traced
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
@@ -50,8 +50,10 @@ class Reading(QObject):
         if config is None:
             return
         preset = preset_of(config)
+        source = built.source if built is not None and not self._subject.what_if else ""
         title = preset.title if preset else "own sizes"
-        self._row.show_preset(preset.name if preset else "", title)
+        self._row.show_preset("" if source or preset is None else preset.name, source or title)
+        title = source or title
         state = "not built" if built is None or self._subject.what_if else built.device
         self.titled.emit(f"GPT Viz — {title} · {ledger.total(config):,} parameters · {state}")
 
@@ -71,17 +73,25 @@ class Reading(QObject):
     def _mark(self) -> None:
         tokens, built, value = self._study.tokens, self._subject.built, self._selection.value
         if tokens is not None and built is not None:
-            characters, dropped = built.alphabet is not None, tokens.dropped
-            places = [None if at is None else at + dropped for at in (value.query, value.key)]
-            query, key = (character_position(self._study.prompt, at, characters=characters) for at in places)
+            prompt = self._study.prompt
+            if built.pieces is not None:
+                query, key = (piece_position(prompt, tokens, at) for at in (value.query, value.key))
+            else:
+                characters, dropped = built.alphabet is not None, tokens.dropped
+                places = [None if at is None else at + dropped for at in (value.query, value.key)]
+                query, key = (character_position(prompt, at, characters=characters) for at in places)
             self._row.prompt.mark(query, key)
 
     def _choose(self, position: int) -> None:
         tokens, built = self._study.tokens, self._subject.built
         if tokens is None or built is None:
             return
-        token = position if built.alphabet is not None else len(self._study.prompt[: position + 1].split()) - 1
-        if 0 <= token - tokens.dropped < len(tokens.ids):
+        token: int | None = position
+        if built.pieces is not None:
+            token = piece_at(self._study.prompt, tokens, position)
+        elif built.alphabet is None:
+            token = len(self._study.prompt[: position + 1].split()) - 1
+        if token is not None and 0 <= token - tokens.dropped < len(tokens.ids):
             self._selection.choose(query=token - tokens.dropped)
 
 
@@ -101,12 +111,36 @@ def character_position(text: str, token: int | None, *, characters: bool) -> int
     return words[0] if words else None
 
 
+def piece_position(text: str, tokens: Tokens, token: int | None) -> int | None:
+    """Where that piece begins in a text that begins with the pieces seen; None where it is not in it.
+
+    >>> piece_position("to be", Tokens((0, 1), ("to", " be")), 1)
+    2
+    """
+    if token is None or tokens.dropped or not 0 <= token < len(tokens.pieces):
+        return None
+    before = "".join(tokens.pieces[:token])
+    return len(before) if len(before) < len(text) and text.startswith(before) else None
+
+
+def piece_at(text: str, tokens: Tokens, position: int) -> int | None:
+    """The number of the piece that holds the character at that position; None where that can't be told."""
+    end = 0
+    for number, piece in enumerate(tokens.pieces if not tokens.dropped else ()):
+        end += len(piece)
+        if position < end:
+            return number if text.startswith("".join(tokens.pieces[: number + 1])) else None
+    return None
+
+
 def refusal(refused: TextRefused, model: ModelInfo) -> str:
     """Why the model can't read the text, in one sentence."""
     if not refused.unknown:
         return "The text is empty: type something."
     position, character = refused.unknown[0]
     more = f" and {len(refused.unknown) - 1} more" if len(refused.unknown) > 1 else ""
+    if model.pieces is not None:
+        return f"The model's tokenizer has no piece for {character!r} (position {position}){more}."
     if model.alphabet is None:
         return f"{character!r}{more} is no id: write numbers below {model.config.vocabulary:,}, separated by spaces."
     reads = f"it reads {len(model.alphabet)} characters"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gpt_viz.protocol import Distribution, ModelInfo
+from gpt_viz.protocol import Distribution, ModelInfo, Tokens
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.widgets.glyphs import visible
 
@@ -47,26 +47,45 @@ def unit(model: ModelInfo, count: int = 2) -> str:
     return word if count == 1 else f"{word}s"
 
 
-def pieces_of(prompt: str, model: ModelInfo) -> list[str]:
-    """The tokens of a prompt: its characters, or its ids where the model has no alphabet."""
-    return prompt.split() if model.alphabet is None else list(prompt)
+def reads_ids(model: ModelInfo) -> bool:
+    """Whether text is written as ids with spaces between them, and not as characters or pieces."""
+    return model.alphabet is None and model.pieces is None
+
+
+def gap(model: ModelInfo) -> str:
+    """What stands between two tokens where they are written as text."""
+    return " " if reads_ids(model) else ""
+
+
+def pieces_of(prompt: str, model: ModelInfo, tokens: Tokens | None = None) -> list[str]:
+    """The tokens of a prompt: its characters, its ids, or the pieces that the engine cut it into.
+
+    As long as the engine has not read it, a text of pieces is one; so is one whose pieces are not its own text.
+    """
+    if model.alphabet is not None:
+        return list(prompt)
+    if model.pieces is None:
+        return prompt.split()
+    known = tokens is not None and not tokens.dropped and "".join(tokens.pieces) == prompt
+    return list(tokens.pieces) if tokens is not None and known else [prompt]
 
 
 def id_of(piece: str, model: ModelInfo) -> int | None:
     """The id of a token of a readable prompt; None where it is none of the model's."""
-    if model.alphabet is None:
+    texts = model.alphabet if model.alphabet is not None else model.pieces
+    if texts is None:
         return int(piece) if piece.isascii() and piece.isdigit() else None
-    return model.alphabet.index(piece) if piece in model.alphabet else None
+    return texts.index(piece) if piece in texts else None
 
 
 def unreadable(prompt: str, model: ModelInfo) -> str:
     """Why the model can't go on from this prompt, in one sentence; "" where it can."""
-    if not (prompt.strip() if model.alphabet is None else prompt):
+    if not (prompt.strip() if reads_ids(model) else prompt):
         return f"type at least one {unit(model, 1)}: a model goes on from a text, it can't begin one"
-    if model.alphabet is None:
+    if reads_ids(model):
         return _unreadable_ids(prompt, model.config.vocabulary)
-    unknown = set(prompt).difference(model.alphabet)
-    if not unknown:
+    unknown = set() if model.alphabet is None else set(prompt).difference(model.alphabet)
+    if model.alphabet is None or not unknown:
         return ""
     where = [(place, character) for place, character in enumerate(prompt, 1) if character in unknown]
     named = [f"“{visible(character)}” at {place}" for place, character in where[:NAMED]]
@@ -102,7 +121,7 @@ def of_next(shown: Distribution, before: Sequence[str], model: ModelInfo) -> str
     best = int(shown.logits.argmax())
     greedy = " (greedy takes it)" if shown.temperature == 0 else ""
     probability = share(float(shown.probabilities[best]))
-    tail = quoted(before[-TAIL:], " " if model.alphabet is None else "")
+    tail = quoted(before[-TAIL:], gap(model))
     return f"Most likely next after {tail}: {quoted([model.piece(best)])}, {probability}{greedy}."
 
 
@@ -116,7 +135,7 @@ def of_token(
     assert shown.chosen is not None
     token = quoted([model.piece(shown.chosen)])
     probability = float(shown.probabilities[shown.chosen])
-    opening = f"Next after {quoted(before[-TAIL:], ' ' if model.alphabet is None else '')}: {token}"
+    opening = f"Next after {quoted(before[-TAIL:], gap(model))}: {token}"
     surprise = f"surprise {abs(math.log2(probability)):.1f} bits" if probability > 0 else ""
     if not sampled or not as_drawn:
         whose = "stands in the text" if not sampled else "was drawn with other settings"

@@ -20,6 +20,7 @@ from gpt_viz.ui import icons, memory
 from gpt_viz.ui.actions import Actions
 from gpt_viz.ui.bridge import Bridge, Mail
 from gpt_viz.ui.builder import Builder, Choice
+from gpt_viz.ui.checkpoints import Checkpoints, is_checkpoint
 from gpt_viz.ui.commands import add_commands, menu
 from gpt_viz.ui.conductor import Conductor
 from gpt_viz.ui.desk import Desk, Scroller
@@ -113,7 +114,8 @@ class MainWindow(QMainWindow):
         self.prompt = self.topbar.prompt
         self.form = ModelForm(self.subject)
         self.builder = Builder(self.subject, self.study, self.form, self.new_job, self.worker.send, self)
-        self.messages = Messages(self.builder.owns, self)
+        self.checkpoints = Checkpoints(self, self.builder, self.new_job, self.worker.send)
+        self.messages = Messages(lambda event: self.builder.owns(event) or self.checkpoints.owns(event), self)
         self.reading = Reading(self.topbar, self.subject, self.study, self.selection, self)
         self.desk = Desk(self.form)
         self.desk.wait("Loading torch …")
@@ -135,6 +137,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         builder, messages = self.builder, self.messages
         builder.said.connect(messages.tell)
+        self.checkpoints.said.connect(messages.tell)
         builder.ended.connect(messages.tell_of_build)
         builder.working.connect(messages.status.work)
         builder.advanced.connect(messages.status.advance)
@@ -144,6 +147,7 @@ class MainWindow(QMainWindow):
         messages.status.cancelled.connect(builder.cancel)
         for listener in (builder.handle, self.conductor.handle, self.reading.handle, messages.handle, self._handle):
             self.bridge.listen(listener)
+        self.bridge.listen(self.checkpoints.handle)  # after the messages, which ask whose a failure is
         self.bridge.painted.connect(self._painted)
         self.bridge.painted.connect(self.conductor.consider)  # what has come into sight may need more than was asked
         self.reading.titled.connect(self.setWindowTitle)
@@ -324,7 +328,7 @@ class MainWindow(QMainWindow):
         path = next((url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()), "")
         if path:
             event.acceptProposedAction()
-            self.builder.open_text(path)
+            (self.builder.open_checkpoint if is_checkpoint(path) else self.builder.open_text)(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember, and end what is under way; nobody is asked, nothing is waited for."""

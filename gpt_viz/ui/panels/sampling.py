@@ -12,7 +12,7 @@ import time
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gpt_viz.config import ConfigError, check_seed
-from gpt_viz.protocol import Built, Cancelled, Distribution, Drawn, Event, Failed, Finished, ModelInfo
+from gpt_viz.protocol import Built, Cancelled, Distribution, Drawn, Event, Failed, Finished, ModelInfo, Tokens
 from gpt_viz.ui import sampling_words as words
 from gpt_viz.ui import theme
 from gpt_viz.ui.lookout import Lookout
@@ -269,14 +269,23 @@ class Sampling(Panel):
         """Find out what the prompt is made of, if it or the model is another."""
         self._judge_text()
         prompt = self.context.study.prompt
-        if model is self._model and prompt == self._prompt:
+        if model is self._model and prompt == self._prompt and not self._is_cut_otherwise(model, prompt):
             return
         self._model, self._prompt = model, prompt
-        self._given = words.pieces_of(prompt, model)
-        self.view.start(prompt, self._given, " " if model.alphabet is None else "")
+        self._given = words.pieces_of(prompt, model, self._tokens_of(prompt))
+        self.view.start(prompt, self._given, words.gap(model))
         self._newest = None
         self.lookout.begin(model, self._given)
         self.controls.set_vocabulary(model.config.vocabulary)
+
+    def _is_cut_otherwise(self, model: ModelInfo, prompt: str) -> bool:
+        """Whether the engine has meanwhile said into which pieces it cuts the prompt."""
+        cut = model.pieces is not None and not self.context.study.draws
+        return cut and self._given != words.pieces_of(prompt, model, self._tokens_of(prompt))
+
+    def _tokens_of(self, prompt: str) -> Tokens | None:
+        study = self.context.study
+        return None if study.draws or study.prompt != prompt else study.tokens
 
     def _show_text(self, model: ModelInfo) -> None:
         """Bring the view to the study's tokens, at the cost of what is new."""
