@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpt_viz import desktop, logbook, settings
-from gpt_viz.arguments import model_choice, model_given, window_parser
+from gpt_viz.arguments import checkpoint_choice, model_choice, model_given, window_parser
 from gpt_viz.protocol import Event
 from gpt_viz.runner import Runs
 from gpt_viz.settings import Settings
@@ -46,22 +46,37 @@ class Start:
 def start(argv: list[str], *, remembers: bool = True) -> Start:
     """Read the command line and the settings. Raises ValueError for what can't be; exits for what can't be parsed."""
     from gpt_viz.ui.builder import Choice
+    from gpt_viz.ui.checkpoints import is_checkpoint
 
     args = window_parser().parse_args(argv)
     logbook.keep(settings.log_file())
-    chosen = model_choice(args)
+    if args.checkpoint is None and args.preset is None and args.file and is_checkpoint(args.file):
+        args.checkpoint, args.file = args.file, None
+    file = checkpoint_choice(args)
     if args.reset_settings:
         settings.reset()
     remembered = settings.load() if remembers else Settings(theme="light")
     config, alphabet, seed, device = remembered.config, remembered.alphabet, remembered.seed, remembered.device
-    if model_given(args):
+    if file is not None:
+        device = file.device
+    elif model_given(args):
+        chosen = model_choice(args)
         config, alphabet, seed, device = chosen.config, chosen.alphabet, chosen.seed, chosen.device
     prompt = args.text
-    if prompt is None and alphabet == remembered.alphabet:
+    if prompt is None and file is None and alphabet == remembered.alphabet:
         prompt = remembered.prompt
     return Start(
         remembered=replace(remembered, theme=args.theme or remembered.theme),
-        choice=Choice(config, alphabet, seed, device, prompt, args.file or ""),
+        choice=Choice(
+            config,
+            alphabet,
+            seed,
+            device,
+            prompt,
+            args.file or "",
+            checkpoint="" if file is None else file.path,
+            settings=() if file is None else file.settings,
+        ),
         panel=args.panel or "",
         present=args.present,
         remembers=remembers,
@@ -101,9 +116,11 @@ def run(argv: list[str]) -> int:
     if sys.platform == "win32":
         import torch  # noqa: F401 (its libraries must be loaded before Qt's)
     try:
-        obstacle = desktop.obstacle()
+        platform, obstacle = desktop.choice()
         if obstacle:
             raise ValueError(obstacle)
+        if platform:
+            os.environ["QT_QPA_PLATFORM"] = platform
         started = start(argv)
     except ValueError as error:
         print(f"gpt-viz: {error}", file=sys.stderr)

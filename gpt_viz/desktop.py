@@ -45,7 +45,13 @@ X11_LIBRARIES: dict[str, str] = {
     "libSM.so.6": "libsm6",
     "libICE.so.6": "libice6",
 }
-PACKAGES = QT_LIBRARIES | X11_LIBRARIES
+WAYLAND_LIBRARIES: dict[str, str] = {
+    "libwayland-client.so.0": "libwayland-client0",
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+    "libwayland-egl.so.1": "libwayland-egl1",
+}
+PACKAGES = QT_LIBRARIES | X11_LIBRARIES | WAYLAND_LIBRARIES
+DISPLAYS = {"xcb": "DISPLAY", "wayland": "WAYLAND_DISPLAY"}  # Qt's platforms, and what says that there is one
 _LIBRARY = re.compile(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file")
 
 Load = Callable[[str], object]
@@ -53,21 +59,35 @@ Load = Callable[[str], object]
 
 def obstacle(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str:
     """Why no window can be opened, and what to do, in one line; "" where one can."""
+    return choice(environment, platform)[1]
+
+
+def choice(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> tuple[str, str]:
+    """Which of Qt's platforms to name to it ("": Qt's own choice will do), and why no window can be opened, or ""."""
     linux = platform.startswith("linux")
     chosen = [each.partition(":")[0] for each in environment.get("QT_QPA_PLATFORM", "").split(";") if each]
-    if linux and not chosen and not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
-        return (
+    shown = [name for name, variable in DISPLAYS.items() if environment.get(variable)]
+    if linux and not chosen and not shown:
+        return "", (
             "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set; "
             "start it on a desktop, or under xvfb-run (apt install xvfb); gpt-viz shoot needs no display"
         )
     problem = qt_missing(importlib.import_module)
-    if problem or not linux:
-        return problem
-    if set(chosen or ["xcb"]) - {"xcb", "wayland", "wayland-egl"}:
-        return ""  # offscreen, vnc and the like need none of what follows
-    if environment.get("WAYLAND_DISPLAY") and "wayland" in (chosen or ["wayland"]) and _wayland_answers(environment):
-        return ""
-    return x11_missing(_plugin(), ctypes.CDLL) or _x11_unreachable(environment)
+    if problem or not linux or not set(chosen) <= set(DISPLAYS):
+        return "", problem  # offscreen, vnc and the like need none of what follows
+    problems = {name: _problem(name, environment) for name in chosen or shown}
+    good = [name for name, each in problems.items() if not each]
+    if not good:
+        return "", next(iter(problems.values()))
+    # Qt ends the process where its first choice fails, without a try at the second.
+    return "" if len(good) == len(problems) else good[0], ""
+
+
+def _problem(name: str, environment: Mapping[str, str]) -> str:
+    lacks = plugin_lacks(_plugin(name), ctypes.CDLL)
+    if lacks:
+        return lacks
+    return _x11_silent(environment) if name == "xcb" else _wayland_silent(environment)
 
 
 def qt_missing(load: Load) -> str:
@@ -93,8 +113,8 @@ def explained(error: ImportError) -> str:
     return f"Qt can't be loaded: {why}; reinstall it: python -m pip install --force-reinstall PySide6-Essentials"
 
 
-def x11_missing(plugin: Path | None, load: Load) -> str:
-    """Which libraries Qt's X11 plugin lacks; "" where it has them all."""
+def plugin_lacks(plugin: Path | None, load: Load) -> str:
+    """Which libraries a plugin of Qt for a kind of display lacks; "" where it has them all."""
     if plugin is None:
         return ""
     try:
@@ -102,8 +122,9 @@ def x11_missing(plugin: Path | None, load: Load) -> str:
     except OSError as error:
         found = _LIBRARY.search(str(error))
         if found is None:
-            return f"Qt's X11 plugin can't be loaded: {' '.join(str(error).split())}"
-        return lacking({found[1], *missing(X11_LIBRARIES, load)})
+            return f"Qt's {plugin.name} can't be loaded: {' '.join(str(error).split())}"
+        libraries = WAYLAND_LIBRARIES if "wayland" in plugin.name else X11_LIBRARIES
+        return lacking({found[1], *missing(libraries, load)})
     return ""
 
 
@@ -128,28 +149,29 @@ def lacking(libraries: set[str]) -> str:
     return f"{said}: apt install {' '.join(packages)}"
 
 
-def _plugin() -> Path | None:
+def _plugin(name: str) -> Path | None:
     from PySide6.QtCore import QLibraryInfo
 
-    path = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms" / "libqxcb.so"
+    path = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms" / f"libq{name}.so"
     return path if path.is_file() else None
 
 
-def _wayland_answers(environment: Mapping[str, str]) -> bool:
+def _wayland_silent(environment: Mapping[str, str]) -> str:
+    """Why Wayland's server does not answer, or ""."""
     import socket
 
-    path = Path(environment.get("XDG_RUNTIME_DIR", ""), environment["WAYLAND_DISPLAY"])
+    display = environment.get("WAYLAND_DISPLAY", "wayland-0")
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as tried:
             tried.settimeout(2)
-            tried.connect(str(path))
-    except (OSError, AttributeError):
-        return False
-    return True
+            tried.connect(str(Path(environment.get("XDG_RUNTIME_DIR", ""), display)))
+    except OSError as error:
+        return f"the Wayland display {display!r} does not answer ({error}); set WAYLAND_DISPLAY to one that does"
+    return ""
 
 
-def _x11_unreachable(environment: Mapping[str, str]) -> str:
-    """Whether the X server answers, asked of libxcb: Qt would abort where it does not."""
+def _x11_silent(environment: Mapping[str, str]) -> str:
+    """Why the X server does not answer, asked of libxcb, or ""."""
     display = environment.get("DISPLAY", "")
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p

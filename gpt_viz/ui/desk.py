@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from gpt_viz.ui.panel import Header, Panel
 from gpt_viz.ui.widgets.manners import named
 
-FORM_WIDTH, FORM_LEAST = 248, 232
+FORM_WIDTH = 248
 GAP = 8
 UPPER_SHARE = 0.53
 
@@ -62,7 +62,6 @@ class Desk(QMainWindow):
         header = Header("Model")
         header.sentence.hide()
         self.form_dock = self._dock("model", "Model", header, form)
-        form.setMinimumWidth(FORM_LEAST)
         # A place for the focus that has no use for any key; a widget that is hidden would pass it to the next one.
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)

@@ -46,6 +46,7 @@ class Strip(QFrame):
 
     def say(self, sentence: str, *, mistake: bool = False, details: str = "", count: int = 1) -> None:
         """Show this sentence instead of what was there; `count` above 1 says how often it happened."""
+        sentence = sentence[:1].upper() + sentence[1:]
         self._said, self._details = sentence, details
         shown = sentence if len(sentence) <= LONGEST else sentence[:LONGEST] + " …"
         self._label.setText(shown if count == 1 else f"{shown}  ×{count:,}")

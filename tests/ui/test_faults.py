@@ -246,11 +246,27 @@ def test_f07_all_missing_libraries_of_x11_are_named_at_once():
         if name in absent:
             raise OSError(f"{name}: cannot open shared object file")
 
-    said = desktop.x11_missing(Path("/plugin/libqxcb.so"), load)
+    said = desktop.plugin_lacks(Path("/plugin/libqxcb.so"), load)
     assert all(name in said for name in absent)
     assert said.endswith("apt install libxcb-cursor0 libxcb-icccm4 libxkbcommon-x11-0")
-    assert desktop.x11_missing(Path("/plugin/libqxcb.so"), lambda name: None) == ""
-    assert desktop.x11_missing(None, load) == ""
+    assert desktop.plugin_lacks(Path("/plugin/libqxcb.so"), lambda name: None) == ""
+    assert desktop.plugin_lacks(None, load) == ""
+
+
+def test_f07_where_one_kind_of_display_can_not_be_used_the_other_is(monkeypatch):
+    both = {"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}
+    monkeypatch.setattr(desktop, "_problem", lambda name, _: "" if name == "xcb" else "Qt lacks libwayland-cursor.so.0")
+    assert desktop.choice(both, "linux") == ("xcb", "")
+    assert desktop.choice({"WAYLAND_DISPLAY": "wayland-0"}, "linux") == ("", "Qt lacks libwayland-cursor.so.0")
+    assert desktop.choice({"DISPLAY": ":0"}, "linux") == ("", "")
+    assert desktop.choice(both | {"QT_QPA_PLATFORM": "wayland"}, "linux")[1]
+    assert desktop.choice({}, "darwin") == ("", "")
+
+
+def test_f07_a_wayland_display_that_is_not_there_is_one_line(tmp_path):
+    done = start(tmp_path, QT_QPA_PLATFORM="wayland", WAYLAND_DISPLAY="nowhere", XDG_RUNTIME_DIR=str(tmp_path))
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_f07_a_library_that_nobody_knows_is_named_all_the_same():
