@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 from gpt_viz.config import GPTConfig
 from gpt_viz.ledger.letters import evaluate
@@ -75,6 +76,7 @@ def beyond_rule(config: GPTConfig) -> tuple[Term, ...]:
     )
 
 
+@lru_cache(maxsize=8)  # several views ask for the same one in each frame while a size is dragged
 def difference(a: GPTConfig, b: GPTConfig) -> tuple[Term, ...]:
     """What b's parameters have beyond a's: the terms add up to `total(b) - total(a)`; what is equal has none.
 

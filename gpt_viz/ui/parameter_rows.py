@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
@@ -31,6 +32,7 @@ _GLOBS: dict[str, tuple[str, ...]] = {
     "step5": ("*_embedding.weight", "blocks.*.attn.*", "blocks.*.mlp.*", "blocks.*.ln[12].*", "[hl]*"),
     "build-gpt": ("token_embedding.weight", "position_embedding.weight", "blocks.*", "ln_f.*", "head.*"),
 }
+_HEAD = re.compile(r".+\.heads\.(\d+)")
 _PLACE = re.compile(r"blocks\.(\d+)\.?(?:attn\.heads\.(\d+)\.?)?")
 
 
@@ -66,7 +68,7 @@ class ParameterRows:
         self.form: Hashable = (by, config.layers, config.heads, config.bias, config.qkv_bias, config.head_bias)
         self.total = ledger.total(config)
         self._tensors = ledger.tensors(config)
-        self._template = tuple(_template(config))
+        self._template = _template(config)
         self.groups = tuple(self._groups(by))
         self.percents = percents([group.count for group in self.groups])
 
@@ -112,13 +114,27 @@ class ParameterRows:
             return self._group_line(path[0])
         group, name = self.groups[path[0]], self.name(path)
         if len(path) == 2 and group.in_blocks and path[1] < self.config.layers:
-            count = self._sum(f"blocks.{path[1]}", (*group.before, *group.after)) + self.config.heads * self.head_count(
-                group
-            )
-            return self._plain(f"block {path[1]}", count, group.kind, "", name)
-        if len(path) == 3 and (head := re.fullmatch(r".+\.heads\.(\d+)", name)):
+            return self._plain(f"block {path[1]}", self.block_count(group), group.kind, "", name)
+        if len(path) == 3 and (head := _HEAD.fullmatch(name)):
             return self._plain(f"head {head[1]}", self.head_count(group), group.kind, "3 × (D, C)", name)
         return self._tensor_line(self._tensors[self._tensors.index_of(name)])
+
+    def held(self, g: int, name: str) -> int:
+        """How many numbers the row of that name in group `g` adds; 0 where these rows have none of that name."""
+        group = self.groups[g]
+        if name == group.glob:
+            return group.count
+        at, head = _PLACE.match(name), _HEAD.fullmatch(name)
+        if at and (int(at[1]) >= self.config.layers or int(at[2] or 0) >= self.config.heads):
+            return 0
+        if head:
+            return self.head_count(group)
+        if name.endswith((".weight", ".bias")):
+            try:
+                return self._tensors[self._tensors.index_of(name)].count
+            except ValueError:
+                return 0
+        return self.block_count(group) if at else 0
 
     def find(self, parameter: str) -> Path:
         """The row that holds the whole of what the selection names; () where none does or several share it."""
@@ -239,20 +255,25 @@ class ParameterRows:
     def _sum(self, owner: str, names: Sequence[str]) -> int:
         return sum(self._tensors[self._tensors.index_of(f"{owner}.{name}")].count for name in names)
 
+    def block_count(self, group: Group) -> int:
+        """How many numbers one block adds to the group: all blocks are alike."""
+        if not self.config.layers:
+            return 0
+        return self._sum("blocks.0", (*group.before, *group.after)) + self.config.heads * self.head_count(group)
+
     def head_count(self, group: Group) -> int:
         """How many numbers one head adds to the group."""
         return self._sum("blocks.0.attn.heads.0", group.in_head) if self.config.layers else 0
 
 
-def _template(config: GPTConfig) -> Iterable[TensorSpec]:
+@lru_cache(maxsize=4)  # the two rings and what is compared are made for the same config, while it is dragged
+def _template(config: GPTConfig) -> tuple[TensorSpec, ...]:
     """The tensors outside the blocks and those of one block with one head: in shape and name they stand for all."""
     tensors = ledger.tensors(replace(config, layers=1))
-    i = 0
-    while i < len(tensors):
-        if tensors[i].name.startswith("blocks.0.attn.heads.1."):
-            i = tensors.index_of("blocks.0.attn.proj.weight")
-        yield tensors[i]
-        i += 1
+    heads = tensors.index_of("blocks.0.attn.proj.weight")
+    first = next(i for i, each in enumerate(tensors) if each.name.startswith("blocks.0.attn.heads."))
+    each = (heads - first) // config.heads
+    return (*tensors[: first + each], *tensors[heads:])
 
 
 def _added(terms: Counter[str]) -> str:

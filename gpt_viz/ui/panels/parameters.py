@@ -6,33 +6,44 @@ is selected. Knows no torch.
 
 from __future__ import annotations
 
-import re
-
 from PySide6.QtWidgets import QHBoxLayout
 
 from gpt_viz import ledger
-from gpt_viz.config import GPTConfig
+from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.ui.links import has_step, module_of, step_of
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.parameter_rows import SHARED, TITLES, ParameterRows
-from gpt_viz.ui.percent import percents
-from gpt_viz.ui.subject import Subject
+from gpt_viz.ui.parameter_rows import TITLES, ParameterRows
+from gpt_viz.ui.parameter_sums import difference_sum, difference_words, heads_sum, heads_words, rule_sum
+from gpt_viz.ui.parameter_view import TITLE, ParameterView, heads_alone
+from gpt_viz.ui.parameter_words import about, largest, short, totals
 from gpt_viz.ui.widgets.chart_and_table import ChartAndTable
 from gpt_viz.ui.widgets.chooser import Chooser
-from gpt_viz.ui.widgets.lazy_rows import Line, Path
+from gpt_viz.ui.widgets.footed import Footed
+from gpt_viz.ui.widgets.lazy_rows import Path
 from gpt_viz.ui.widgets.pie import Wedge
 from gpt_viz.ui.widgets.row_paint import Column
+from gpt_viz.ui.widgets.sums import Sum, Sums
 
 _COLUMNS = (
-    Column(TITLES[0]),
-    Column(TITLES[1], hides=3, mono=True, muted=True),
-    Column(TITLES[2], hides=2, mono=True),
-    Column(TITLES[3], hides=4, mono=True, muted=True),
+    Column(TITLES[0], gives=40),  # to the differences alone: a column that hides later than 2 is given nothing
+    Column(TITLES[1], hides=5, mono=True, muted=True),
+    Column(TITLES[2], hides=4, mono=True),
+    Column(TITLES[3], hides=6, mono=True, muted=True),
     Column(TITLES[4], figures=True),
-    Column(TITLES[5], hides=1, figures=True, muted=True),
+    Column(TITLES[5], hides=3, figures=True, muted=True),
+    Column(TITLE, hides=1, figures=True),
 )
+NOTHING, BUILT = "", "built"
+_COMPARED = {NOTHING: "with nothing", BUILT: "with the built model"}
+_COMPARED |= {preset.name: f"with {preset.title}" for preset in PRESETS.values()}
 _TINT = 0.55
-_TIMES = {1: "", 2: "twice", 3: "three times", 4: "four times", 5: "five times"}
+
+
+class Comparison(Chooser):
+    """What the model is compared with; a short word while it is nothing."""
+
+    def title(self) -> str:
+        return super().title() if self.choice else "compare"
 
 
 class Parameters(Panel):
@@ -46,9 +57,15 @@ class Parameters(Panel):
         super().__init__(context)
         self.grouping = Chooser(ledger.GROUPINGS, "parameters.grouping", "How parameters are grouped")
         self.grouping.changed.connect(self.mark)
+        self.compare = Comparison(_COMPARED, "parameters.compare", "Compare with another model")
+        self.compare.changed.connect(self.mark)
+        self.header.tools.addWidget(self.compare)
         self.header.tools.addWidget(self.grouping)
         self.rows: ParameterRows | None = None
         self.inner: ParameterRows | None = None
+        self.view: ParameterView | None = None
+        self._before: GPTConfig | None = None
+        self._heads = False
         stage = ChartAndTable(_COLUMNS)
         self.pie, self.tree, self.totals = stage.pie, stage.table, stage.totals
         self.pie.setObjectName("parameters.chart")
@@ -59,9 +76,12 @@ class Parameters(Panel):
         self.tree.chosen.connect(self._row_chosen)
         self.totals.setObjectName("parameters.total")
         self.totals.setAccessibleName("Total")
+        self.sums = Sums()
+        self.sums.setObjectName("parameters.sums")
+        self._footed = Footed(stage, stage, self.sums)
         row = QHBoxLayout(self.body)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(stage)
+        row.addWidget(self._footed)
 
     def draw(self) -> None:
         config, by = self.context.subject.config, self.grouping.choice
@@ -74,15 +94,20 @@ class Parameters(Panel):
             self.rows = ParameterRows(config, by)
             # The inner ring is the place; where the outer one already is, it is the kind.
             self.inner = ParameterRows(config, "kind" if by == "place" else "place")
-            self.tree.show_rows(self.rows)
             self.pie.show_rings(
                 [Wedge(group.name, group.count, group.kind, _TINT) for group in self.inner.groups],
                 [Wedge(group.name, group.count, group.kind) for group in self.rows.groups],
-                (f"{self.rows.total:,}", _short(self.rows.total)),
+                (f"{self.rows.total:,}", short(self.rows.total)),
                 "parameters",
                 f"inner ring, {ledger.GROUPINGS[self.inner.by]}",
             )
-        self.totals.show_lines(_totals(self.rows, self.context.subject))
+        other = self._compared(by)
+        # The sums first: rows of another form forget the widths that the old ones needed.
+        rule = rule_sum(config)
+        self.totals.show_lines(totals(self.rows, self.context.subject, other, self._name(), rule))
+        self._look_at(self.rows, other)
+        self.sums.show_sums(self._sums(config, other, rule))
+        self._footed.arrange()
         parameter = self._selected(config)
         path, place, current = self.rows.find(parameter), self.inner.find(parameter), self.tree.current()
         if current and self.rows.name(current) == parameter:
@@ -91,7 +116,37 @@ class Parameters(Panel):
         while len(path) > 1 and not self.tree.is_open(path[:-1]):
             path = path[:-1]
         self.tree.choose(path)
-        self._speak(self.rows)
+        self._speak(self.rows, other)
+
+    # -- what else is shown --
+
+    def _compared(self, by: str) -> ParameterRows | None:
+        """The rows of what is compared with; None for nothing, and for a built model where there is none."""
+        choice, built = self.compare.choice, self.context.subject.built
+        config = PRESETS[choice].config if choice in PRESETS else built.config if choice and built else None
+        known = self.view.other if self.view else None
+        if known is not None and (known.config, known.by) == (config, by):
+            return known
+        return ParameterRows(config, by) if config else None
+
+    def _name(self) -> str:
+        return self.compare.title().removeprefix("with ")
+
+    def _look_at(self, rows: ParameterRows, other: ParameterRows | None) -> None:
+        """Show these rows; while the number of heads alone is changed, with why that is not in the count."""
+        if rows.config != self._before:
+            self._heads, self._before = heads_alone(self._before, rows.config), rows.config
+        heads = self._heads and self.context.subject.what_if and rows.config.layers > 0
+        shown = self.view and (self.view.rows, self.view.other, self.view.heads)
+        if shown != (rows, other, heads):
+            self.view = ParameterView(rows, other, heads=heads)
+            self.tree.show_rows(self.view)
+
+    def _sums(self, config: GPTConfig, other: ParameterRows | None, rule: Sum | None) -> list[Sum]:
+        sums = [heads_sum(config)] if self.view and self.view.heads else []
+        if other:
+            sums.append(difference_sum(config, other.config, self._name()))
+        return [*sums, *([rule] if rule else [])]
 
     # -- the selection --
 
@@ -117,14 +172,19 @@ class Parameters(Panel):
 
     # -- words --
 
-    def _speak(self, rows: ParameterRows) -> None:
+    def _speak(self, rows: ParameterRows, other: ParameterRows | None) -> None:
         parameter = self.context.selection.value.parameter
-        said = _about(parameter, rows) or _about(parameter, self.inner or rows) or _largest(rows.config)
+        if other:
+            said = difference_words(rows.config, other.config, self._name())
+        elif self.view and self.view.heads:
+            said = heads_words(rows.config)
+        else:
+            said = about(parameter, rows) or about(parameter, self.inner or rows) or largest(rows.config)
         self.say(f"What-if, not built: {said}" if self.context.subject.what_if else said[:1].upper() + said[1:])
 
     def table(self) -> list[list[str]]:
-        """The rows at the top and the total, as plain numbers."""
-        if self.rows is None:
+        """The rows at the top and the total, as plain numbers; with the differences, where something is compared."""
+        if self.rows is None or self.view is None:
             return []
         lines = [self.rows.line((g,)) for g in range(len(self.rows.groups))]
         counts = [group.count for group in self.rows.groups]
@@ -132,58 +192,9 @@ class Parameters(Panel):
             [*line.cells[:4], str(count), f"{100 * count / self.rows.total:.2f}"]
             for line, count in zip(lines, counts, strict=True)
         ]
-        return [list(TITLES), *cells, ["total", "", "", "", str(sum(counts)), "100.00"]]
-
-
-def _totals(rows: ParameterRows, subject: Subject) -> tuple[Line, ...]:
-    """The sum of the formulas, and below it the sum over the tensors of the module that was really built."""
-    without = rows.total - rows.config.block_size * rows.config.width
-    note = f"The sum of all formulas; without positions {without:,}."
-    total = Line(("total", "", "by formula", "", f"{rows.total:,}", "100 %"), bold=True, note=note)
-    if subject.built is None or subject.what_if:
-        return total, Line(("from the formulas; not built", "", "", "", "", ""), span=0)
-    real, unique = subject.built.total, sum(1 for each in subject.built.tensors if not each.shared_with)
-    agree = real == rows.total
-    note = f"The {unique:,} unique tensors of the module that was built hold {real:,} numbers."
-    if not agree:
-        note += f" The formulas say {rows.total:,}: one of the two is wrong."
-    verdict = "formula = module ✓" if agree else "formula ≠ module ✗"
-    return total, Line((verdict, "", "by module", "", f"{real:,}", ""), wrong=not agree, note=note)
-
-
-def _about(parameter: str, rows: ParameterRows) -> str:
-    """What the selected parameters hold; "" where that is no row."""
-    path = rows.find(parameter) if parameter else ()
-    if not path:
-        return ""
-    cells, whole = rows.line(path).cells, f"{rows.total:,}"
-    head = re.fullmatch(r"blocks\.(\d+)\.attn\.heads\.(\d+)", parameter)
-    if cells[5] == "shared":
-        return f"{cells[0]}: {cells[4][1:-1]} numbers, {SHARED} and not added again."
-    if head:
-        return (
-            f"head {head[2]} of layer {head[1]}: its q, k, v matrices hold {cells[4]} numbers, {cells[5]} of {whole}."
-        )
-    name = cells[0] if len(path) == 1 else rows.name(path)
-    return f"{name} holds {cells[4]} numbers, {cells[5]} of {whole}." if rows.name(path) == parameter else ""
-
-
-def _largest(config: GPTConfig) -> str:
-    """The largest kind, held against the one after it."""
-    slices = ledger.groups(config, "kind")
-    shares = percents([each.count for each in slices])
-    (first, share), (second, _) = sorted(zip(slices, shares, strict=True), key=lambda pair: -pair[0].count)[:2]
-    whole = f"{ledger.total(config):,}"
-    if not second.count:
-        return f"{first.name} holds all of {whole}."
-    other = second.name if second.name in ("attention", "feed-forward", "LayerNorm") else f"the {second.name}"
-    ratio = first.count / second.count
-    times = next((word for n, word in _TIMES.items() if abs(ratio - n) < 0.04 * n), f"{ratio:,.{ratio < 10:d}f} times")
-    compared = f"as much as {other}" if times == "" else f"{times} what {other} does"
-    return f"{first.name} holds {share} of {whole}: {compared}."
-
-
-def _short(total: int) -> str:
-    """174,604,259,328 as "174.6 B"."""
-    units = (("T", 10**12), ("B", 10**9), ("M", 10**6), ("k", 10**3))
-    return next((f"{total / size:.1f} {unit}" for unit, size in units if total >= size), str(total))
+        rows = [list(TITLES), *cells, ["total", "", "", "", str(sum(counts)), "100.00"]]
+        if self.view.other:
+            differences = [self.view.difference((g,)) for g in range(len(counts))]
+            for row, last in zip(rows, (TITLE, *map(str, (*differences, sum(differences)))), strict=True):
+                row.append(last)
+        return rows

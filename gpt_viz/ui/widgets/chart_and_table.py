@@ -16,6 +16,7 @@ SMALLEST, LEAST, LARGEST = 76, 82, 460  # px: the chart in a narrow place and in
 WIDE = 480  # px
 MOST = 0.36  # of the width, for the chart
 TALL = 1.1  # times as high as wide: the chart stands above
+ABOVE = 0.75  # of the width, for a chart that stands above
 
 
 class ChartAndTable(QWidget):
@@ -61,6 +62,15 @@ class ChartAndTable(QWidget):
         rows = max(min(self.table.content_height(), rest.height() - sums), 0)
         self.table.setGeometry(rest.left(), rest.top(), rest.width(), rows)
         self.totals.setGeometry(rest.left(), rest.top() + rows, rest.width(), sums)
+
+    def spare(self, width: int, height: int) -> int:
+        """How much of this height it can do without, while no row is open: less than 0 where it is too low already."""
+        paint = self.table.paint
+        rows = self.table.rows.rowCount() + len(self.totals.lines)
+        closed = paint.caption_height + rows * paint.height(False) + 1
+        if height <= TALL * width:
+            return height - closed
+        return min(height - closed - SPACE - round(ABOVE * width), height - round(TALL * width) - 1)
 
     def _closed(self) -> int:
         """How high the table and its sums are while no row is open."""

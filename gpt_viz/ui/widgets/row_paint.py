@@ -71,7 +71,11 @@ class RowPaint:
     @property
     def row_height(self) -> int:
         """What a row takes, in px."""
-        return self._metrics["name", False].height() + (4 if self.compact else 9)
+        return self.height(self.compact)
+
+    def height(self, compact: bool) -> int:
+        """What a row takes where rows are set close together, or where they are as far apart as usual."""
+        return self._metrics["name", False].height() + (4 if compact else 9)
 
     def widths(self, line: Line, depth: int) -> tuple[list[int], list[int]]:
         """What each cell needs to be shown whole, and what text needs that may run on over the cells after it."""
