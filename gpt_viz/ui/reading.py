@@ -18,6 +18,8 @@ from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.topbar import TopBar
 
+LONGEST_NAME = 24  # characters of a file's name on the button of the model
+
 
 class Reading(QObject):
     """Keeps the row and the shared states in step, both ways. `titled` carries the window's title, `refused` why the
@@ -52,7 +54,7 @@ class Reading(QObject):
         preset = preset_of(config)
         source = built.source if built is not None and not self._subject.what_if else ""
         title = preset.title if preset else "own sizes"
-        self._row.show_preset("" if source or preset is None else preset.name, source or title)
+        self._row.show_preset("" if source or preset is None else preset.name, _short(source) or title)
         title = source or title
         state = "not built" if built is None or self._subject.what_if else built.device
         self.titled.emit(f"GPT Viz — {title} · {ledger.total(config):,} parameters · {state}")
@@ -93,6 +95,12 @@ class Reading(QObject):
             token = len(self._study.prompt[: position + 1].split()) - 1
         if token is not None and 0 <= token - tokens.dropped < len(tokens.ids):
             self._selection.choose(query=token - tokens.dropped)
+
+
+def _short(name: str) -> str:
+    """A file's name as a button shows it: its beginning and its end; an ampersand is no mark of a key."""
+    shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME // 2]}…{name[-LONGEST_NAME // 2 :]}"
+    return shown.replace("&", "&&")
 
 
 def character_position(text: str, token: int | None, *, characters: bool) -> int | None:
