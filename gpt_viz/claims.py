@@ -29,12 +29,11 @@ NAMES = (
 
 Fact = int | float | str
 _PLACE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The words of one check: its title, what it claims in one sentence, and paragraphs of Markdown."""
+    """The words of one check: its title, what it claims in one sentence, and paragraphs of plain text."""
 
     title: str
     claim: str
@@ -47,7 +46,7 @@ class Page:
         'It is 1,234.'
         """
         known = [each for each in self.paragraphs if all(name in facts for name, _ in _PLACE.findall(each))]
-        return "\n\n".join(_PLACE.sub(lambda found: _written(facts[found[1]], found[2] or ""), each) for each in known)
+        return "\n\n".join(_PLACE.sub(lambda found: format(facts[found[1]], found[2] or ""), each) for each in known)
 
 
 @cache
@@ -56,9 +55,5 @@ def page(name: str) -> Page:
     if name not in NAMES:
         raise KeyError(name)
     title, claim, *paragraphs = resources.text(f"text/checks/{name}.md").replace("\r", "").strip().split("\n\n")
-    return Page(title.removeprefix("# "), " ".join(claim.split()), tuple(paragraphs))
-
-
-def _written(fact: Fact, how: str) -> str:
-    """A fact as it is read; a text of somebody's must not become markup."""
-    return _MARKUP.sub(r"\\\1", fact) if isinstance(fact, str) else format(fact, how)
+    # One line a paragraph: it is broken where it is shown.
+    return Page(title.removeprefix("# "), " ".join(claim.split()), tuple(" ".join(each.split()) for each in paragraphs))

@@ -89,7 +89,7 @@ def mask(specimen: Specimen) -> Trial:
     return Outcome(
         passed=leak == 0 and finite,
         expected="exactly 0 for later tokens",
-        found=f"{leak:.3g} at most" if finite else "weights that are not finite",
+        found="weights that are not finite" if not finite else f"{leak:.3g} at most" if leak else "exactly 0",
         detail=detail + (f"; the largest leak is in layer {layer}, head {head}" if leak else ""),
         facts={
             "score": score,

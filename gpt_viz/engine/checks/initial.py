@@ -48,7 +48,6 @@ def initial_loss(specimen: Specimen) -> Trial:
         passed=low <= loss <= high,
         expected=f"{low:.2f} to {high:.2f}, about ln {V:,} = {math.log(V):.4f}",
         found=f"{loss:.4f}",
-        tolerance=(high - low) / 2,
         detail=f"the logits spread by {std:.3f} (drawn for {spread:.3f}), which alone adds {std**2 / 2:.3f} to ln V",
         facts={
             "loss": loss,

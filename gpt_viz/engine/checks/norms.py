@@ -18,7 +18,7 @@ MEAN, NORM, SAME = 1e-4, 1e-3, 1e-3
 STRETCH, SHRINK = 3.7, 1e-3
 # A row whose variance is that many epsilons is taken to be far from epsilon.
 _AMPLE = 1000.0
-_POINTS = 61
+_POINTS = 71  # ten for each power of ten, so that 1 is among them
 
 
 def layernorm(specimen: Specimen) -> Trial:

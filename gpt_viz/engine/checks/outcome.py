@@ -16,7 +16,8 @@ from gpt_viz.engine.taps import Array, snapshot
 class Outcome:
     """`passed` None: the claim does not apply to this model or text, and `detail` says why.
 
-    `expected` and `found` are written as they are read; `tolerance` None means exactly. `facts` are named values for
+    `expected` and `found` are written as they are read; `tolerance` None means exactly,
+    or a range that `expected` names. `facts` are named values for
     the texts, `arrays` float32 pictures by name, `labels` the names along their axes. `running`: not the last word.
     """
 
