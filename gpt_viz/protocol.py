@@ -489,8 +489,9 @@ class Drawn(Event):
 class Checked(Event):
     """How the check `name` went. `passed` None: it does not apply to this model or text, and `detail` says why.
 
-    `expected` and `found` are as they are read; `tolerance` None: exactly. While `running` more of the same name
-    follow. `facts` are named values for the texts; `arrays` pictures by name, `labels` the names along their axes.
+    `expected` and `found` are as they are read; `tolerance` None: exactly, or the range that `expected` names. While
+    `running` more of the same name follow. `facts` are named values for the texts; `arrays` pictures by name, `labels`
+    the names along their axes.
     """
 
     name: str
