@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from gpt_viz.protocol import Drawn, TextRefused, Tokens
+from gpt_viz import resources
+from gpt_viz.protocol import Drawn, TextOpened, TextRefused, Tokens
 
 
 class Study(QObject):
-    """Holds prompt and continuation; `changed` after any change of them, `read` when a pass has seen them."""
+    """Holds prompt and continuation; `changed` after any change of them, `read` when a pass has seen them.
+
+    `corpus` is the whole text that the prompt was the beginning of, `corpus_changed` when it is another: what a model
+    is trained on, unless another one is chosen. The built-in passage has no path.
+    """
 
     changed = Signal()
     read = Signal()
+    corpus_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -20,6 +26,18 @@ class Study(QObject):
         self._ids: list[int] = []  # of the draws: with thousands of them no frame has the time to collect these
         self.tokens: Tokens | None = None
         self.refused: TextRefused | None = None
+        self._corpus = built_in()
+
+    @property
+    def corpus(self) -> TextOpened:
+        """The text that was opened and taken last; the built-in passage where there was none."""
+        return self._corpus
+
+    def set_corpus(self, corpus: TextOpened) -> None:
+        """Another text was opened and taken."""
+        if corpus is not self._corpus:
+            self._corpus = corpus
+            self.corpus_changed.emit()
 
     @property
     def prompt(self) -> str:
@@ -69,3 +87,18 @@ class Study(QObject):
         """The model can't read the text; the tokens seen before stay."""
         self.refused = refused
         self.read.emit()
+
+
+def built_in() -> TextOpened:
+    """The built-in passage, as if it had been opened."""
+    text = resources.passage()
+    alphabet = tuple(sorted(set(text)))
+    return TextOpened(
+        job=0,
+        path="",
+        name="the built-in passage",
+        characters=len(text),
+        alphabet=alphabet,
+        excerpt=text,
+        encoding="utf-8",
+    )
