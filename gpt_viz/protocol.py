@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from gpt_viz.config import GPTConfig
 from gpt_viz.explanation import Explanation
-from gpt_viz.measures import Histogram, Picture, StepMeasure
+from gpt_viz.measures import Figures, Histogram, Picture, StepMeasure
 from gpt_viz.schedule import TrainingSettings
 
 if TYPE_CHECKING:  # numpy is loaded after the first paint, and the window needs the commands before it
@@ -120,6 +120,17 @@ class Explain(Command):
     continuation: tuple[int, ...] = ()
     step: str
     index: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenWeights(Command):
+    """Look at parameters as they are now. Yields one WeightsOpened.
+
+    `parameter` is the name of a tensor, of a module with a weight (and a bias), or of a head with its three matrices.
+    """
+
+    lane = "weights"
+    parameter: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -442,6 +453,33 @@ class Explained(Event):
     explanation: Explanation
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """One parameter tensor: a picture of it, and figures and histogram of all of it.
+
+    `promised_std` is the spread that the initialisation draws it with: 0 for what starts at zero, None for a LayerNorm.
+    `initial_std` is the spread that it was really drawn with, None where that is not known. `shared_with` names the
+    tensor that it is, where it is tied. `histogram` is None where no number is finite.
+    """
+
+    picture: Picture
+    figures: Figures
+    histogram: Histogram | None
+    promised_std: float | None
+    initial_std: float | None
+    shared_with: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WeightsOpened(Event):
+    """The tensors that a `parameter` stands for, all of one moment: `step` steps of training after they were drawn."""
+
+    picture = True
+    parameter: str
+    step: int
+    tensors: tuple[Weights, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TextRefused(Event):
     """The text can't be read by this model: `unknown` lists (position, character), position counted from 0.
@@ -556,7 +594,10 @@ class TrainedSteps(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Validated(Event):
-    """The mean loss over `windows` windows of the validation part at moment `step`, in nats per token."""
+    """The mean loss over `windows` windows of the validation part at moment `step`, in nats per token.
+
+    0 windows: it was estimated at another time, and only read from a file.
+    """
 
     step: int
     loss: float
@@ -575,7 +616,7 @@ class TrainingSample(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MomentsKept(Event):
-    """The `steps` whose weights can be shown, rising, beside the `newest`. They take `bytes`, of `limit_bytes` at most."""
+    """The `steps` whose weights can be shown, rising, beside the `newest`. They take `bytes`, `limit_bytes` at most."""
 
     steps: tuple[int, ...]
     newest: int

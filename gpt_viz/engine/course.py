@@ -1,4 +1,4 @@
-"""All the training that one model has had since it was built: its runs, its losses, its moments. Knows no command.
+"""All the training that one model has had: its runs, its losses, its moments. Knows no command and no file.
 
 Step n turns the weights of moment n into those of moment n + 1. The model may wear the weights of an earlier moment to
 be looked at; the newest ones are then kept here, and training goes on from them alone.
@@ -6,17 +6,24 @@ be looked at; the newest ones are then kept here, and training goes on from them
 
 from __future__ import annotations
 
+import math
 from array import array
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeAlias
 
 from torch import Tensor
 
 from gpt_viz.engine.material import Material
 from gpt_viz.engine.model import GPT
+from gpt_viz.engine.past import plain, understood
+from gpt_viz.engine.resuming import Rest, put_back, rest_of, state_of
 from gpt_viz.engine.timeline import LIMIT_BYTES, Timeline
 from gpt_viz.engine.training import StepResult, Trainer, split
 from gpt_viz.schedule import TrainingSettings
+
+# A text's path and encoding, both None for the built-in passage.
+Source: TypeAlias = tuple[str | None, str | None]
 
 
 @dataclass(slots=True, eq=False)
@@ -26,7 +33,7 @@ class Run:
     `sampled_at` is the moment of its last sample, `sample_due` when the next one may come.
     """
 
-    source: tuple[str | None, str | None]
+    source: Source
     material: Material
     settings: TrainingSettings
     first: int
@@ -45,48 +52,89 @@ class Run:
         """Whether it has made all its steps."""
         return self.trainer.step_number >= self.settings.steps
 
+    def summary(self) -> dict[str, Any]:
+        """What a history tells of it, in plain values."""
+        return {
+            "first": self.first,
+            "steps": self.trainer.step_number,
+            "settings": asdict(self.settings),
+            "text": self.material.name,
+            "sha256": self.material.sha256,
+            "characters": self.material.characters,
+            "tokens": len(self.material.ids),
+        }
+
 
 class Course:
     """The runs of one model. `losses`, `rates` and `norms` have an entry for each step, `told` of them were reported,
     as were the moments `moments_told`.
 
-    `origin` (total,) are the weights at moment 0 (see timeline.flat) where the model already wears those of moment
-    `step`; the losses then begin at that step.
+    A model out of a file brings its `history` (see there) and the `state` of its last run. `origin` (total,) are its
+    weights at moment 0, as timeline.flat gives them; where they are not known, the moment that it came with is the
+    first one. `drawn` is whether those at moment 0 came from the model's seed.
     """
 
     def __init__(
-        self, model: GPT, *, origin: Tensor | None = None, step: int = 0, limit_bytes: int = LIMIT_BYTES
+        self,
+        model: GPT,
+        *,
+        history: Mapping[str, Any] | None = None,
+        state: Mapping[str, Tensor] | None = None,
+        origin: Tensor | None = None,
+        drawn: bool = True,
+        limit_bytes: int = LIMIT_BYTES,
     ) -> None:
+        past = understood(history or {})
         self.model = model
+        self.drawn = drawn and past.drawn
         self.timeline = Timeline(model, limit_bytes)
         self.run: Run | None = None
-        self.losses, self.rates, self.norms = array("f"), array("f"), array("f")
-        self.validations: list[tuple[int, float]] = []
+        self.validations: list[tuple[int, float]] = past.validations
+        self.step = self._shown = past.steps
+        self.losses = array("f", past.losses)
+        self.rates, self.norms = (array("f", [math.nan]) * len(self.losses) for _ in range(2))
         self.told = 0
         self.moments_told: tuple[int, ...] = ()
         self.tokens_per_second = self.left_s = 0.0
-        self._past: list[dict[str, Any]] = []
-        self._base = self.step = step
+        self._base = self.step - len(self.losses)
+        self._past: list[dict[str, Any]] = past.runs
+        self._rest = rest_of({"runs": past.runs}, state or {})
         self._newest: Tensor | None = None
-        self._shown = step
-        self.timeline.keep(0, origin)
-        if step:
-            self.timeline.keep(step)
+        if self.step and origin is not None:
+            self.timeline.keep(0, origin)
+        self.timeline.keep(self.step)
+
+    @property
+    def first_untold(self) -> int:
+        """The first step that was not reported yet."""
+        return self._base + self.told
 
     # -- runs --
 
-    def goes_on(self, source: tuple[str | None, str | None], settings: TrainingSettings) -> bool:
-        """Whether a run with these is under way and has steps left."""
+    def goes_on(self, source: Source, settings: TrainingSettings) -> bool:
+        """Whether the run differs in nothing but its number of steps, and has some left; it then goes on to those."""
         run = self.run
-        return run is not None and (run.source, run.settings) == (source, settings) and not run.complete
+        if run is None or run.source != source or not _same(run.settings, settings):
+            return False
+        if run.trainer.step_number >= settings.steps:
+            return False
+        run.settings = run.trainer.settings = settings
+        return True
 
-    def begin(self, source: tuple[str | None, str | None], material: Material, settings: TrainingSettings) -> Run:
-        """A new run from the newest weights. Raises TrainingError."""
+    def begin(self, source: Source, material: Material, settings: TrainingSettings) -> Run:
+        """A new run from the newest weights, or the one that a file brought with it. Raises TrainingError."""
         self.wear_newest()
         ids, validation = split(material.ids, settings.validation)
         trainer = Trainer(self.model, ids, settings)
-        self._close()
-        self.run = Run(source, material, settings, self.step, trainer, validation)
+        rest, first = self._rest, self.step
+        if rest is not None and _continues(rest, material, settings):
+            put_back(trainer, rest)
+            first = rest.first
+            self._past.pop()
+        if self.run is not None and self.run.trainer.step_number:
+            self._past.append(self.run.summary())
+        self._rest = None
+        self.run = Run(source, material, settings, first, trainer, validation)
         return self.run
 
     def made(self, result: StepResult) -> None:
@@ -101,36 +149,42 @@ class Course:
         """Whether the newest estimate is of this moment."""
         return bool(self.validations) and self.validations[-1][0] == step
 
+    def undo(self) -> None:
+        """Back to the first moment, bit for bit, as if there had been no run here."""
+        first = self.timeline.steps[0]
+        self.timeline.put(self.timeline.at(first))
+        self.timeline.forget()
+        self._newest, self.step, self._shown, self._base = None, first, first, min(self._base, first)
+        self.run = self._rest = None
+        self.told = 0
+        self.validations = [each for each in self.validations if each[0] <= first and first]
+        self._past = [each for each in self._past if each["first"] < first]
+        for each in (self.losses, self.rates, self.norms):
+            del each[first - self._base :]
+
+    # -- what is kept of them --
+
     def history(self) -> dict[str, Any]:
-        """What a checkpoint tells of how its weights came about, in plain values."""
-        runs = [*self._past, *([] if self.run is None else [_told(self.run, self.step)])]
+        """What a file tells of how the weights that the model wears came about, in plain values.
+
+        They are `steps` from their origin, which was `drawn` from the model's seed, or else came in a file. `runs` are
+        what was trained on and how; `losses` those of the last steps, one each; `validations` are (moment, loss)
+        pairs. Numbers that are not finite are None.
+        """
+        shown = self._shown
+        runs = [*self._past, *([] if self.run is None else [self.run.summary()])]
+        made = [each for each in runs if each["first"] < shown]
         return {
-            "steps": self.step,
-            "runs": runs,
-            "losses": self.losses.tolist(),
-            "validations": [list(each) for each in self.validations],
+            "steps": shown,
+            "drawn": self.drawn,
+            "runs": [{**each, "steps": min(each["steps"], shown - each["first"])} for each in made],
+            "losses": [plain(each) for each in self.losses[: max(shown - self._base, 0)]],
+            "validations": [[step, plain(loss)] for step, loss in self.validations if step <= shown],
         }
 
-    def undo(self) -> None:
-        """Back to moment 0, bit for bit, as if there had been no run."""
-        self.timeline.put(self.timeline.at(0))
-        self.timeline.forget()
-        self._newest, self._shown, self._base, self.step, self.told = None, 0, 0, 0, 0
-        self.run = None
-        self._past.clear()
-        self.validations.clear()
-        for each in (self.losses, self.rates, self.norms):
-            del each[:]
-
-    def _close(self) -> None:
-        if self.run is not None and self.run.first < self.step:
-            self._past.append(_told(self.run, self.step))
-        self.run = None
-
-    @property
-    def first_untold(self) -> int:
-        """The first step that was not reported yet."""
-        return self._base + self.told
+    def state(self) -> dict[str, Tensor]:
+        """What the run needs to go on after the program's end, by name; nothing where an earlier moment is worn."""
+        return {} if self.run is None or not self.wears_newest else state_of(self.run.trainer)
 
     # -- moments --
 
@@ -164,13 +218,9 @@ class Course:
         return True
 
 
-def _told(run: Run, step: int) -> dict[str, Any]:
-    return {
-        "first": run.first,
-        "steps": step - run.first,
-        "settings": asdict(run.settings),
-        "text": run.material.name,
-        "sha256": run.material.sha256,
-        "characters": run.material.characters,
-        "tokens": len(run.material.ids),
-    }
+def _same(one: TrainingSettings, other: TrainingSettings) -> bool:
+    return replace(one, steps=1) == replace(other, steps=1)
+
+
+def _continues(rest: Rest, material: Material, settings: TrainingSettings) -> bool:
+    return rest.sha256 == material.sha256 and _same(rest.settings, settings) and rest.made < settings.steps

@@ -16,7 +16,7 @@ import torch
 from gpt_viz.config import check_seed
 from gpt_viz.engine import corpus
 from gpt_viz.engine.checkpoints.opening import opening
-from gpt_viz.engine.checkpoints.saving import save
+from gpt_viz.engine.checkpoints.saving import kept_state, save
 from gpt_viz.engine.checks.answering import checking
 from gpt_viz.engine.devices import check_fits, devices, resolve
 from gpt_viz.engine.initialise import build_steps
@@ -29,7 +29,8 @@ from gpt_viz.engine.sampling import check_settings, check_tokens, rank
 from gpt_viz.engine.taps import snapshot
 from gpt_viz.engine.tokenizer import UnknownCharacters, tokenizer_for
 from gpt_viz.engine.trace import inspect_steps
-from gpt_viz.engine.training_jobs import TrainingJobs
+from gpt_viz.engine.training_jobs import TrainingJobs, history_of, state_of
+from gpt_viz.engine.weights import opening_weights
 from gpt_viz.protocol import (
     Attended,
     Build,
@@ -49,6 +50,7 @@ from gpt_viz.protocol import (
     OpenCheckpoint,
     OpenStep,
     OpenText,
+    OpenWeights,
     Predict,
     Progress,
     RunChecks,
@@ -57,6 +59,7 @@ from gpt_viz.protocol import (
     TextOpened,
     TextRefused,
     Traced,
+    WeightsOpened,
 )
 
 Events = Generator[Event | None, None, None]
@@ -91,6 +94,7 @@ class Engine:
             MeasureSteps: self._look,
             OpenStep: self._look,
             Explain: self._look,
+            OpenWeights: self._open_weights,
             Predict: self._predict,
             Sample: self._sample,
             RunChecks: self._check,
@@ -98,7 +102,8 @@ class Engine:
             OpenCheckpoint: self._open_checkpoint,
             SaveCheckpoint: self._save_checkpoint,
         }
-        self._methods |= TrainingJobs(self.model, self._slots, clock).methods()
+        self._training = TrainingJobs(self.model, self._slots, clock)
+        self._methods |= self._training.methods()
         if threads is not None:
             torch.set_num_threads(threads)
         if emit is not None:
@@ -158,6 +163,8 @@ class Engine:
         self._slots[command.slot] = made
         yield Built(job=command.job, slot=command.slot, model=made.info)
         yield CheckpointOpened(job=command.job, slot=command.slot, path=command.path, report=found.report)
+        if found.history:
+            yield from self._training.opened(command, made, kept_state(command.path))
 
     def _save_checkpoint(self, command: SaveCheckpoint) -> Events:
         held = self.model(command.slot)
@@ -168,8 +175,9 @@ class Engine:
             held.model,
             alphabet=held.info.alphabet,
             seed=held.info.seed,
-            history=held.history,
+            history=history_of(held),
             tokenizer=held.tokenizer.description if isinstance(held.tokenizer, PieceTokenizer) else None,
+            state=state_of(held),
         )
         yield CheckpointSaved(job=command.job, slot=command.slot, path=command.path, bytes=size)
 
@@ -219,6 +227,15 @@ class Engine:
         event = yield from self._while_held(command.slot, held, looking(command, held, self._clock))
         if event is not None:
             yield event
+
+    def _open_weights(self, command: OpenWeights) -> Events:
+        held = self.model(command.slot)
+        step = held.course.shown if held.course else 0
+        found = yield from self._while_held(command.slot, held, opening_weights(held, command.parameter))
+        if found is not None:
+            yield WeightsOpened(
+                job=command.job, slot=command.slot, parameter=command.parameter, step=step, tensors=found
+            )
 
     def _check(self, command: RunChecks) -> Events:
         held = self.model(command.slot)

@@ -24,6 +24,8 @@ from gpt_viz.schedule import TrainingSettings
 
 # Multiply-adds of a step, its way back included, from which on it pauses between its blocks: some 20 ms of one core.
 LARGE = 1e9
+# So often a step in parts begins anew.
+PATIENCE = 2
 
 
 class TrainingError(ValueError):
@@ -116,20 +118,22 @@ class Trainer:
     def parts(self) -> Generator[None, None, StepResult]:
         """The same step to the last bit, with a pause between any two of its pieces: each block, forth and back.
 
-        The weights may be other ones for a while between two pieces; where they were written to, the step begins anew.
-        Closed early, it leaves everything as it was before the step.
+        Where the weights are written to between two pieces, also with the same numbers, the step begins anew, and after
+        a few times goes through without a pause. Closed early, it leaves everything as it was before the step.
         """
         with self._undone_unless_made():
             ids, targets = self.batch()
-            dropout = self._dropout_state
+            dropout, attempt = self._dropout_state, 0
             while True:
                 weights = _versions(self.model)
                 for made in self._pieces(ids, targets):
                     if made is not None:
                         return made
-                    yield
+                    if attempt < PATIENCE:
+                        yield
                     if _versions(self.model) != weights:
                         break
+                attempt += 1
                 self._dropout_state = dropout
                 self.model.zero_grad(set_to_none=True)
 
@@ -203,6 +207,11 @@ class Trainer:
                 self._draws.set_state(draws)
                 self._dropout_state = dropout
                 self.model.zero_grad(set_to_none=True)
+
+    def parameters(self) -> Iterator[Tensor]:
+        """The weights in the order in which the optimizer counts them."""
+        for group in self._optimizer.param_groups:
+            yield from group["params"]
 
     def state(self) -> dict[str, Any]:
         """All that a run needs to go on where it stands, besides the weights: plain values and tensors."""

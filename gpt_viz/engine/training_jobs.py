@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
+from torch import Tensor
+
 from gpt_viz.engine.course import Course, Run
+from gpt_viz.engine.initialise import build_steps
 from gpt_viz.engine.loaded import Loaded
 from gpt_viz.engine.material import reading
+from gpt_viz.engine.past import understood
 from gpt_viz.engine.sampling import check_tokens
 from gpt_viz.engine.session import Session, moments_kept, steps_untold, windows_of
+from gpt_viz.engine.timeline import flat
 from gpt_viz.engine.training_memory import check_room, told
 from gpt_viz.protocol import (
     Command,
@@ -25,6 +30,7 @@ from gpt_viz.protocol import (
     Train,
     TrainingBegan,
     Untrain,
+    Validated,
 )
 
 Events = Generator[Event | None, None, None]
@@ -55,8 +61,7 @@ class TrainingJobs:
         steps = session.steps()
         try:
             while self._slots.get(command.slot) is held and course.run is run:
-                if course.wear_newest():
-                    yield _shown(command, course)
+                back = course.wear_newest()  # and on at once: at a yield someone may want another moment
                 try:
                     event = next(steps)
                 except StopIteration:
@@ -68,6 +73,8 @@ class TrainingJobs:
                     # Not kept under a name: this frame and the error would keep each other, and the tensors, alive.
                     raise told(error, held.info.config, run.settings.batch, held.info.device) from error  # type: ignore[misc]
                 session.tempo.away()
+                if back:
+                    yield _shown(command, course)
                 yield event
                 session.tempo.back()
         finally:
@@ -82,7 +89,7 @@ class TrainingJobs:
             material = yield from _progress(for_this, command)
             if self._slots.get(command.slot) is not held:
                 return None
-            course = held.course or Course(held.model)
+            course = held.course or _course(held)
             course.begin(source, material, settings)
             held.course = course
         run = held.course.run
@@ -101,6 +108,20 @@ class TrainingJobs:
         )
         return run
 
+    def opened(self, command: Command, held: Loaded, state: Mapping[str, Tensor]) -> Events:
+        """Tell of the training that a model out of a file has had, and find its weights from before it, if need be."""
+        past = understood(held.history)
+        if not past.steps:
+            return
+        origin = None
+        if past.drawn:
+            drawn = yield from _progress(build_steps(held.info.config, held.info.seed, "cpu"), command)
+            origin = flat(drawn.parameters())
+        held.course = Course(held.model, history=held.history, state=state, origin=origin)
+        for step, loss in past.validations:
+            yield Validated(job=command.job, slot=command.slot, step=step, loss=loss, windows=0)
+        yield from self._all_told(command, held.course)
+
     def _untrain(self, command: Untrain) -> Events:
         course = self._model(command.slot).course
         if course is not None:
@@ -110,15 +131,34 @@ class TrainingJobs:
 
     def _show_moment(self, command: ShowMoment) -> Events:
         held = self._model(command.slot)
-        course = held.course or Course(held.model)  # which has moment 0 and no other
+        course = held.course or _course(held)  # which has one moment
         course.wear(course.step if command.step is None else command.step)
         yield _shown(command, course)
 
     def _report(self, command: ReportTraining) -> Events:
         course = self._model(command.slot).course
-        if course is not None:
-            yield from steps_untold(command, course)
+        if course is None:
+            yield moments_kept(command, None)
+        else:
+            yield from self._all_told(command, course)
+
+    def _all_told(self, command: Command, course: Course) -> Events:
+        yield from steps_untold(command, course)
         yield moments_kept(command, course)
+
+
+def history_of(held: Loaded) -> Mapping[str, Any]:
+    """What a file is to tell of the training that the model has had, here and before."""
+    return held.history if held.course is None else {**held.history, **held.course.history()}
+
+
+def state_of(held: Loaded) -> Mapping[str, Tensor]:
+    """What a file is to hold, so that the run can go on where it stands."""
+    return {} if held.course is None else held.course.state()
+
+
+def _course(held: Loaded) -> Course:
+    return Course(held.model, history=held.history, drawn=not held.info.source or bool(held.history))
 
 
 def _shown(command: Command, course: Course) -> MomentShown:
