@@ -7,12 +7,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from safetensors.torch import save as serialised
 from torch import Tensor
 
 from gpt_viz.engine.checkpoints import own
+from gpt_viz.engine.checkpoints.contents import read
+from gpt_viz.engine.checkpoints.location import located
 from gpt_viz.engine.checkpoints.recognition import KEPT_STATE
 from gpt_viz.engine.checkpoints.refusals import CheckpointError
+from gpt_viz.engine.checkpoints.tensorfiles import write_safetensors
 from gpt_viz.engine.model import GPT
 
 
@@ -33,14 +35,13 @@ def save(
     """
     target = Path(os.path.realpath(path))  # a link goes on pointing to the file
     check_writable(target)
-    tensors = {name: _on_cpu(each) for name, each in model.named_parameters()}
-    tensors |= {f"{KEPT_STATE}{name}": _on_cpu(each) for name, each in (state or {}).items()}
+    tensors: dict[str, Tensor] = dict(model.named_parameters())
+    tensors |= {f"{KEPT_STATE}{name}": each for name, each in (state or {}).items()}
     texts = own.written(model.config, alphabet, tokenizer, seed, history or {})
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        # The library writes files as well, but so that nobody else may read them.
         with open(part, "xb") as file:
-            file.write(serialised(tensors, texts))
+            write_safetensors(file, tensors, texts)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
@@ -55,9 +56,7 @@ def save(
 
 def kept_state(path: str | Path) -> dict[str, Tensor]:
     """The `state` that a file of ours was saved with; empty where it has none. Raises CheckpointError."""
-    from gpt_viz.engine.checkpoints.contents import read
-
-    tensors = read(Path(path)).tensors
+    tensors = read(located(Path(path)).weights).tensors
     return {
         name.removeprefix(KEPT_STATE): each.clone() for name, each in tensors.items() if name.startswith(KEPT_STATE)
     }
@@ -76,7 +75,3 @@ def check_writable(path: Path) -> None:
         raise CheckpointError(f"{path} can't be written: {error.strerror or error}") from None
     if not os.access(path.parent, os.W_OK):
         raise CheckpointError(f"no permission to write to the folder {path.parent}")
-
-
-def _on_cpu(tensor: Tensor) -> Tensor:
-    return tensor.detach().cpu().contiguous()

@@ -79,6 +79,23 @@ def test_the_file_tells_of_itself_in_json(tmp_path, model):
     assert json.loads(texts["history"]) == {"steps": 1}
 
 
+def test_every_kind_of_tensor_is_written_as_the_library_reads_it(tmp_path):
+    from gpt_viz.engine.checkpoints.tensorfiles import write_safetensors
+
+    draws = torch.Generator().manual_seed(1)
+    kinds = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8)
+    tensors = {str(kind): (100 * torch.rand(3, 5, generator=draws)).to(kind) for kind in kinds}
+    tensors |= {"bool": torch.tensor([True, False, True]), "one": torch.tensor(2.5), "none": torch.zeros(0, 4)}
+    tensors["turned"] = torch.arange(6.0).reshape(2, 3).t()
+    with open(tmp_path / "x.safetensors", "wb") as file:
+        write_safetensors(file, tensors, {"a": "\u00e9\n", "empty": ""})
+    with safe_open(tmp_path / "x.safetensors", "pt") as file:
+        assert file.metadata() == {"a": "\u00e9\n", "empty": ""}
+        for name, each in tensors.items():
+            assert file.get_tensor(name).dtype == each.dtype
+            assert torch.equal(file.get_tensor(name), each)
+
+
 def test_the_state_of_a_run_goes_along_and_is_no_part_of_the_model(tmp_path, model, said):
     state = {"draws": torch.Generator().manual_seed(3).get_state(), "exp_avg.0": torch.ones(11, 12)}
     saving.save(tmp_path / "m.safetensors", model, alphabet=None, seed=5, state=state)
@@ -137,9 +154,12 @@ def test_a_crash_while_saving_leaves_the_old_file_and_nothing_else(tmp_path, mod
     def fail(*_):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(*{
-        "writing": (saving, "serialised", full), "syncing": (os, "fsync", fail), "replacing": (os, "replace", fail),
-    }[moment])  # fmt: skip
+    places = {
+        "writing": (saving, "write_safetensors", full),
+        "syncing": (os, "fsync", fail),
+        "replacing": (os, "replace", fail),
+    }
+    monkeypatch.setattr(*places[moment])
     with pytest.raises(CheckpointError, match=r"m\.safetensors could not be written: (No space left|Input/output)"):
         saving.save(path, build(model.config, 6), alphabet=None, seed=6)
     assert path.read_bytes() == before
