@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from gpt_viz.engine.stages import finished
 from gpt_viz.engine.taps import snapshot
 from gpt_viz.measures import Picture
 
 SIDE = 512  # the most cells that a picture has each way
-_AT_ONCE = 4_000_000  # so many numbers are looked through in one go
+_AT_ONCE = 1_000_000  # so many numbers are looked through in one go
 
 
 def picture(name: str, tensor: Tensor, symbols: tuple[str, ...]) -> Picture:
+    """`picturing` in one go."""
+    return finished(picturing(name, tensor, symbols))
+
+
+def picturing(name: str, tensor: Tensor, symbols: tuple[str, ...]) -> Generator[None, None, Picture]:
     """The tensor, of one text, as a matrix of its last two axes: whole where it fits, else what stands out.
 
-    Whole numbers become float32 too, which holds every id exactly.
+    Whole numbers become float32 too, which holds every id exactly. Pauses while it looks through a large tensor, which
+    must not change meanwhile.
     """
     shape = tuple(tensor.shape)
     matrix = tensor.detach().reshape(-1, shape[-1] if shape else 1).float()
@@ -27,7 +35,10 @@ def picture(name: str, tensor: Tensor, symbols: tuple[str, ...]) -> Picture:
     if span == (1, 1):
         return Picture(name, shape, symbols, snapshot(matrix))
     at_once = max(1, _AT_ONCE // (span[0] * columns)) * span[0]
-    parts = [_standing_out(part, span) for part in torch.split(matrix, at_once)]
+    parts = []
+    for part in torch.split(matrix, at_once):
+        parts.append(_standing_out(part, span))
+        yield
     cells, offsets = (torch.cat(each) for each in zip(*parts, strict=True))
     return Picture(name, shape, symbols, snapshot(cells), span, snapshot(offsets.float()))
 

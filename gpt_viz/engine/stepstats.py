@@ -84,13 +84,22 @@ def measured(
 
 
 def figures(tensor: Tensor) -> Figures:
-    """A tensor's mean, std, extremes and norm, worked out in float64 over its finite numbers."""
+    """`figuring` in one go."""
+    return finished(figuring(tensor))
+
+
+def figuring(tensor: Tensor) -> Generator[None, None, Figures]:
+    """A tensor's mean, std, extremes and norm, worked out in float64 over its finite numbers.
+
+    Pauses after each million; the tensor must not change meanwhile.
+    """
     count, not_finite, mean, squares = 0, 0, 0.0, 0.0  # squares: of the distances to the mean
     low, high, norm = math.inf, -math.inf, 0.0
     for part in _parts(tensor):
         finite = _finite(part)
         n = finite.numel()
         not_finite += part.numel() - n
+        yield
         if not n:
             continue
         variance, middle = torch.var_mean(finite, correction=0)
@@ -106,9 +115,15 @@ def figures(tensor: Tensor) -> Figures:
 
 
 def histogram(tensor: Tensor, known: Figures, bins: int = BINS) -> Histogram | None:
+    """`counting` in one go."""
+    return finished(counting(tensor, known, bins))
+
+
+def counting(tensor: Tensor, known: Figures, bins: int = BINS) -> Generator[None, None, Histogram | None]:
     """How often each size occurs among the finite numbers, from the smallest to the largest; None where none is.
 
     `known` are the tensor's figures. Where all are one number, the bins go from half of it below to half above it.
+    Pauses after each million numbers; the tensor must not change meanwhile.
     """
     if known.smallest is None or known.largest is None:
         return None
@@ -119,6 +134,7 @@ def histogram(tensor: Tensor, known: Figures, bins: int = BINS) -> Histogram | N
     counts = torch.zeros(bins, dtype=torch.float64)
     for part in _parts(tensor):
         counts += torch.histc(_finite(part), bins, low, high).cpu()
+        yield
     return Histogram(low, high, tuple(map(int, counts.tolist())))
 
 
