@@ -31,10 +31,10 @@ class CheckChoice(QWidget):
         self.id = named(NumberField(), "check.id", "Id of the new token")
         for field in (self.position, self.id):
             field.setKeyboardTracking(False)
-            field.setFixedWidth(76)
-        self.token.setFixedWidth(92)
+            field.setFixedWidth(64)
+        self.token.setFixedWidth(84)
         row = FlowLayout(self, across=12, down=4)
-        for label, fields in (("change the token at", (self.position,)), ("into", (self.token, self.id))):
+        for label, fields in (("change token", (self.position,)), ("into", (self.token, self.id))):
             row.addWidget(_pair(label, fields))
         self.position.valueChanged.connect(self._changed)
         self.id.valueChanged.connect(self._changed)

@@ -10,16 +10,29 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from gpt_viz.claims import NAMES
-from gpt_viz.protocol import CURRENT, Cancel, Cancelled, Checked, Event, Failed, Finished, Progress, RunChecks
+from gpt_viz.protocol import (
+    CURRENT,
+    Cancel,
+    Cancelled,
+    Checked,
+    Event,
+    Failed,
+    Finished,
+    MomentShown,
+    Progress,
+    RunChecks,
+    TrainedSteps,
+)
 from gpt_viz.ui.panel import Context
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a check went, and the text it was made with: prompt and continuation."""
+    """How a check went, and what it was made with: the text (prompt, continuation), and which weights, as a count."""
 
     event: Checked
     text: tuple[str, tuple[int, ...]]
+    weights: int
 
 
 class Checker(QObject):
@@ -37,6 +50,7 @@ class Checker(QObject):
         self._model = context.subject.built
         self._job: int | None = None
         self._text: tuple[str, tuple[int, ...]] = ("", ())
+        self._weights = self._seen = 0  # other ones since the start: now, and when the run was asked for
         self._results: dict[str, Result] = {}
         self.asked: tuple[str, ...] = ()
         self.trying, self.ended, self.reason = "", "", ""
@@ -59,11 +73,13 @@ class Checker(QObject):
         return self.running and name in self.asked[self.done :]
 
     @property
-    def outdated(self) -> bool:
-        """Whether results were made with another text than the one under study."""
+    def outdated(self) -> str:
+        """What has changed since some of the results were made: "weights", "text" or nothing, ""."""
         study = self._context.study
         now = (study.prompt, study.continuation)
-        return any(each.text != now for each in self._results.values())
+        if any(each.weights != self._weights for each in self._results.values()):
+            return "weights"
+        return "text" if any(each.text != now for each in self._results.values()) else ""
 
     def run(self, names: tuple[str, ...] = (), position: int | None = None, token: int | None = None) -> None:
         """Make these checks, all where none is named; `position` and `token` are for the one of causality."""
@@ -71,7 +87,7 @@ class Checker(QObject):
         self.asked = tuple(name for name in NAMES if name in names or not names)
         for name in self.asked if len(self.asked) > 1 else ():
             self._results.pop(name, None)
-        self._text = (study.prompt, study.continuation)
+        self._text, self._seen = (study.prompt, study.continuation), self._weights
         self._job, self.done, self.trying, self.ended, self.reason = self._context.new_job(), 0, "", "", ""
         self.stopping = False
         prompt, continuation = self._text
@@ -90,11 +106,14 @@ class Checker(QObject):
             self.changed.emit()
 
     def handle(self, event: Event) -> None:
-        """Take in what belongs to the run."""
+        """Take in what belongs to the run, and that the weights have changed."""
+        if isinstance(event, (TrainedSteps, MomentShown)) and event.slot == CURRENT:
+            self._weights += 1
+            self.changed.emit()
         if self._job is None or event.job != self._job or event.slot != CURRENT:
             return
         if isinstance(event, Checked):
-            self._results[event.name] = Result(event, self._text)
+            self._results[event.name] = Result(event, self._text, self._seen)
         elif isinstance(event, Progress):
             if event.what in self.asked:  # copying the model tells its progress, too
                 self.done, self.trying = event.done, event.what

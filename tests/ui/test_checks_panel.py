@@ -25,6 +25,7 @@ from gpt_viz.protocol import (
     Finished,
     Progress,
     RunChecks,
+    TrainedSteps,
 )
 from gpt_viz.ui.panels.checks import Checks
 from gpt_viz.ui.widgets.check_list import CheckRow
@@ -263,6 +264,19 @@ def test_another_text_is_said_to_be_another(done, world):
     assert done.header.sentence.whole() == "11 of 11 claims hold; 1 does not apply, on the text as it was."
 
 
+def test_training_on_makes_them_answers_about_other_weights(done):
+    none = np.zeros(0, np.float32)
+    trained = TrainedSteps(
+        job=50, first=0, losses=none, rates=none, gradient_norms=none, tokens_per_second=1.0, left_s=1.0
+    )
+    done.handle(replace(trained, slot=OTHER))
+    settle(done)
+    assert done.header.sentence.whole().endswith("1 does not apply.")
+    done.handle(trained)
+    settle(done)
+    assert done.header.sentence.whole().endswith("1 does not apply, with the weights as they were.")
+
+
 def test_a_draft_does_not_hide_what_was_found_of_the_built_model(done, world):
     world.subject.set_draft(replace(CONFIG, layers=3))
     settle(done)
@@ -490,3 +504,18 @@ def test_in_the_window_all_checks_run_on_the_real_engine_beside_everything_else(
     qtbot.waitUntil(lambda: panel.header.sentence.whole().startswith("11 of 11 claims hold"), timeout=5_000)
     assert window.subject.built is model
     assert panel.checker.result("parameter_count").slot == CURRENT
+
+
+def test_where_several_bars_share_a_pixel_the_highest_and_every_wrong_one_are_drawn(qtbot):
+    from gpt_viz.ui.widgets.check_profile import CheckProfile
+
+    profile = CheckProfile()
+    qtbot.addWidget(profile)
+    values = np.ones(10_000, np.float32)
+    values[1234] = 50.0
+    profile.show_profile(values, across="steps", up="numbers", tell=str, wrong=frozenset({77}))
+    profile.resize(400, 150)
+    drawn = profile._worth_drawing(values.astype(np.float64), 300)
+    assert {77, 1234} <= set(drawn)
+    assert len(drawn) <= 301
+    assert not profile.grab().isNull()

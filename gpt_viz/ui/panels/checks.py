@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout
 
 from gpt_viz import claims
 from gpt_viz.claims import NAMES
-from gpt_viz.protocol import Cancelled, Checked, Event, Failed, Finished, Progress
+from gpt_viz.protocol import Cancelled, Checked, Event, Failed, Finished, MomentShown, Progress, TrainedSteps
 from gpt_viz.ui.check_detail import CheckDetail
 from gpt_viz.ui.checker import Checker
 from gpt_viz.ui.panel import Context, Panel
@@ -18,6 +18,7 @@ from gpt_viz.ui.widgets.check_mark import FAILED, PASSED, RUNNING, SILENT, WAITI
 from gpt_viz.ui.widgets.check_stage import CheckStage
 from gpt_viz.ui.widgets.manners import named, set_property
 
+_SINCE = {"": "", "text": ", on the text as it was", "weights": ", with the weights as they were"}
 _STATES = {True: PASSED, False: FAILED, None: SILENT}
 
 
@@ -27,7 +28,7 @@ class Checks(Panel):
     name = "checks"
     title = "Checks"
     order = 5
-    events = (Checked, Progress, Finished, Cancelled, Failed)
+    events = (Checked, Progress, Finished, Cancelled, Failed, TrainedSteps, MomentShown)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -163,7 +164,7 @@ class Checks(Panel):
         said += f"; {silent} {'does' if silent == 1 else 'do'} not apply" if silent else ""
         said += f"; {len(count[WAITING])} not tried yet" if count[WAITING] else ""
         before = "Of the built model: " if self.context.subject.what_if else ""
-        return f"{before}{said}{', on the text as it was' if checker.outdated else ''}."
+        return f"{before}{said}{_SINCE[checker.outdated]}."
 
     def table(self) -> list[list[str]]:
         rows = [["check", "claim", "result", "expected", "found", "detail"]]

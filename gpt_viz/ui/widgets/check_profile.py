@@ -134,7 +134,7 @@ class CheckProfile(CheckPicture):
             step = plot.width() / count
             body = max(step * 0.74, min(step, 1.0))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, step >= 3)
-            for at in range(count):
+            for at in self._worth_drawing(heights, int(plot.width())):
                 kind = self._kinds[at] if at < len(self._kinds) else ""
                 colour = colours.bad if at in self._wrong else colours.kinds.get(kind, colours.accent_text)
                 x = plot.x() + at * step + (step - body) / 2
@@ -145,6 +145,17 @@ class CheckProfile(CheckPicture):
             self._paint_second(painter, plot, step)
         self._paint_lines(painter, plot)
         painter.end()
+
+    def _worth_drawing(self, heights: NDArray[np.float64], pixels: int) -> list[int]:
+        """The bars that are drawn: all, or where several share a pixel the highest of them, and every wrong one."""
+        count = len(heights)
+        if count <= pixels:
+            return list(range(count))
+        starts = [pixel * count // max(pixels, 1) for pixel in range(max(pixels, 1))]
+        highest = [
+            start + int(heights[start:end].argmax()) for start, end in zip(starts, [*starts[1:], count], strict=True)
+        ]
+        return sorted({*highest, *self._wrong})
 
     def _paint_axes(self, painter: QPainter, plot: QRectF) -> None:
         colours, line = tokens(), self.metrics.height()
