@@ -297,6 +297,23 @@ def test_d16_a_bfloat16_model_is_watched_sampled_and_saved(tmp_path, said):
     assert open_checkpoint(tmp_path / "whole.safetensors").model.config == built.config
 
 
+def test_d16_a_half_precision_model_is_trained_on_in_float32(tmp_path):
+    from gpt_viz.engine.training import Trainer
+    from gpt_viz.schedule import TrainingSettings
+
+    state = {name: each.half() for name, each in Original(tanh=True).gpt2().items()}
+    torch.save(state, tmp_path / "half.pt")
+    model = open_checkpoint(tmp_path / "half.pt", ("heads=3",)).model
+    before = model.token_embedding.weight.detach().clone()
+    ids = torch.randint(11, (200,), generator=torch.Generator().manual_seed(0))
+    trainer = Trainer(model, ids, TrainingSettings(steps=3, batch=4))
+    losses = [trainer.step().loss for _ in range(3)]
+    assert losses[2] < losses[0]
+    assert {each.dtype for each in model.parameters()} == {torch.float32}
+    assert not torch.equal(before, model.token_embedding.weight)
+    assert model.head.weight is model.token_embedding.weight
+
+
 def test_quantised_weights_are_refused_by_name(tmp_path):
     original = Original()
     state = original.nanogpt()
