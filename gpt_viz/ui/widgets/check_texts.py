@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout
 from gpt_viz.ui.widgets.check_picture import CheckPicture
 from gpt_viz.ui.widgets.fields import SmallLabel
 from gpt_viz.ui.widgets.manners import named
-from gpt_viz.ui.widgets.token_view import TokenView
+from gpt_viz.ui.widgets.token_view import PAD, TokenView
 
 
 class CheckTexts(CheckPicture):
@@ -39,5 +39,13 @@ class CheckTexts(CheckPicture):
                 view.verticalScrollBar().setValue(0)
 
     def fitted(self, width: int, room: int) -> int:
-        shown = sum(1 for view in self.views if not view.isHidden())
-        return shown * max(min(round(0.42 * width), room // max(shown, 1), 230), 110) + shown * 22
+        views = [view for view in self.views if not view.isHidden()]
+        most = max(min(round(0.42 * width), room // max(len(views), 1), 230), 110)
+        return sum(min(_needed(view, width), most) + self.captions[0].sizeHint().height() + 8 for view in views)
+
+
+def _needed(view: TokenView, width: int) -> int:
+    """About the height of a text that is broken at that width."""
+    columns = max(int((width - 2 * PAD - 2 * view.page.cell - 16) / view.page.cell), 8)
+    rows = sum(-(-max(len(line), 1) // columns) for line in view.text().split("\n"))
+    return (rows + 1) * view.page.pitch + 2 * PAD
