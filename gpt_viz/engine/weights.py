@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Generator
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from torch import Tensor
@@ -63,12 +65,27 @@ def opening_weights(held: Loaded, parameter: str) -> Generator[None, None, tuple
     found = []
     for spec, tensor in zip(specs, tensors, strict=True):
         measured = yield from figuring(tensor)
-        counted = yield from counting(tensor, measured)
+        limit = round_limit(max(abs(measured.smallest or 0.0), abs(measured.largest or 0.0)))
+        even = measured if measured.largest is None else replace(measured, smallest=-limit, largest=limit)
+        counted = yield from counting(tensor, even)
         picture = yield from picturing(spec.name, tensor, spec.symbols)
         initial = yield from _initial_std(held, spec.name, measured)
         promised = promised_std(held.info.config, spec.name)
         found.append(Weights(picture, measured, counted, promised, initial, spec.shared_with))
     return tuple(found)
+
+
+def round_limit(largest: float) -> float:
+    """Where a scale ends that holds numbers of this size: 1, 2 or 5 times a power of ten, so that it seldom changes.
+
+    >>> [round_limit(size) for size in (0.0884, 0.1, 4.1, 0.0)]
+    [0.1, 0.1, 5.0, 1.0]
+    """
+    if largest <= 0:
+        return 1.0
+    power = math.floor(math.log10(largest))
+    steps = (float(f"{step}e{power}") for step in (1, 2, 5, 10))
+    return next((step for step in steps if largest <= step), largest)
 
 
 def _initial_std(held: Loaded, name: str, now: Figures) -> Generator[None, None, float | None]:

@@ -15,7 +15,7 @@ from gpt_viz.engine.initialise import build, promised_std
 from gpt_viz.engine.loaded import loaded
 from gpt_viz.engine.stages import finished
 from gpt_viz.engine.tokenizer import tokenizer_for
-from gpt_viz.engine.weights import UnknownParameter, opening_weights, tensors_of
+from gpt_viz.engine.weights import UnknownParameter, opening_weights, round_limit, tensors_of
 from gpt_viz.protocol import Build, OpenWeights, WeightsOpened
 
 STEP5, BUILD = PRESETS["step5"].config, PRESETS["build-gpt"].config
@@ -79,6 +79,7 @@ def test_every_tensor_is_shown_whole_with_figures_of_its_own_numbers(config):
         assert found.figures.std == pytest.approx(wide.std(), abs=1e-12)
         assert (found.figures.smallest, found.figures.largest) == (tensor.min(), tensor.max())
         assert sum(found.histogram.counts) == tensor.size
+        assert found.histogram.high == -found.histogram.low == round_limit(float(np.abs(tensor).max()))
         assert found.promised_std == promised_std(config, spec.name)
         assert found.initial_std == found.figures.std
         assert found.shared_with == spec.shared_with
@@ -106,6 +107,14 @@ def test_a_large_tensor_keeps_what_stands_out_of_each_rectangle():
     tensor = held.model.token_embedding.weight.detach().numpy()
     wanted = np.abs(tensor).reshape(500, 3, 350, 2).max((1, 3))
     assert np.array_equal(np.abs(found.picture.cells), wanted)
+
+
+@pytest.mark.parametrize(
+    ("largest", "limit"),
+    [(0.0884, 0.1), (0.1, 0.1), (0.1001, 0.2), (2.0, 2.0), (4.1, 5.0), (9.99, 10.0), (0.0, 1.0), (3e-30, 5e-30)],
+)
+def test_a_scale_ends_at_a_round_number(largest, limit):
+    assert round_limit(largest) == limit
 
 
 def test_numbers_that_are_not_finite_are_counted_and_shown():
