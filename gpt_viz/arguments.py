@@ -23,6 +23,7 @@ THEMES = ("light", "dark", "contrast")
 COMMANDS: dict[str, str] = {
     "params": "where the parameters are: formulas, counts, percentages",
     "shapes": "one forward pass, step by step, with the shape of each result",
+    "train": "train a model on a text and write a checkpoint",
     "check": "what must be true of every model, tried on this one",
     "sample": "continue a text",
     "capture": "write what named places of a forward pass hold to an .npz file",

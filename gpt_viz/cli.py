@@ -153,6 +153,18 @@ def _check(speaker: str, words: list[str]) -> int:
     return DONE if passed else FAILED
 
 
+def _train(speaker: str, words: list[str]) -> int:
+    from gpt_viz.training_command import train
+    from gpt_viz.training_options import add_arguments
+
+    parser = model_parser(speaker, description="Train a model on a text and write a checkpoint; progress on stderr.")
+    add_arguments(parser)
+    _add_json(parser)
+    text, code = train(parser.parse_args(words))
+    _write(text)
+    return code
+
+
 def _sample(speaker: str, words: list[str]) -> int:
     parser = model_parser(speaker, description="Continue a text. Prints prompt and continuation, and nothing else.")
     parser.add_argument(
@@ -235,6 +247,7 @@ _COMMANDS: dict[str, Callable[[str, list[str]], int]] = {
     "params": _params,
     "shapes": _shapes,
     "check": _check,
+    "train": _train,
     "sample": _sample,
     "capture": _capture,
     "shoot": _shoot,

@@ -64,10 +64,14 @@ class OpenCheckpoint(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveCheckpoint(Command):
-    """Write the slot's model to a file, whole or not at all. Yields CheckpointSaved."""
+    """Write the slot's model to a file, whole or not at all. Yields CheckpointSaved.
+
+    A `resumable` file also holds what its training needs to go on; that takes three times the room.
+    """
 
     lane = "save"
     path: str
+    resumable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ class Course:
         self.tokens_per_second = self.left_s = 0.0
         self._base = self.step - len(self.losses)
         self._past: list[dict[str, Any]] = past.runs
-        self._rest = rest_of({"runs": past.runs}, state or {})
+        self.rest = rest_of({"runs": past.runs}, state or {})
         self._newest: Tensor | None = None
         if self.step and origin is not None:
             self.timeline.keep(0, origin)
@@ -126,14 +126,14 @@ class Course:
         self.wear_newest()
         ids, validation = split(material.ids, settings.validation)
         trainer = Trainer(self.model, ids, settings)
-        rest, first = self._rest, self.step
+        rest, first = self.rest, self.step
         if rest is not None and _continues(rest, material, settings):
             put_back(trainer, rest)
             first = rest.first
             self._past.pop()
         if self.run is not None and self.run.trainer.step_number:
             self._past.append(self.run.summary())
-        self._rest = None
+        self.rest = None
         self.run = Run(source, material, settings, first, trainer, validation)
         return self.run
 
@@ -155,7 +155,7 @@ class Course:
         self.timeline.put(self.timeline.at(first))
         self.timeline.forget()
         self._newest, self.step, self._shown, self._base = None, first, first, min(self._base, first)
-        self.run = self._rest = None
+        self.run = self.rest = None
         self.told = 0
         self.validations = [each for each in self.validations if each[0] <= first and first]
         self._past = [each for each in self._past if each["first"] < first]

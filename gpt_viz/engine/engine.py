@@ -177,7 +177,7 @@ class Engine:
             seed=held.info.seed,
             history=history_of(held),
             tokenizer=held.tokenizer.description if isinstance(held.tokenizer, PieceTokenizer) else None,
-            state=state_of(held),
+            state=state_of(held) if command.resumable else None,
         )
         yield CheckpointSaved(job=command.job, slot=command.slot, path=command.path, bytes=size)
 

@@ -35,8 +35,8 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     state = trainer.state()
     found = {
         f"optimizer.{number}.{name}": value
-        for number, means in state["optimizer"]["state"].items()
-        for name, value in means.items()
+        for number, means in sorted(state["optimizer"]["state"].items())
+        for name, value in sorted(means.items())
     }
     found |= {name: state[name] for name in _STATES if state[name] is not None}
     return {name: value.detach().to("cpu", copy=True) for name, value in found.items()}
