@@ -188,12 +188,29 @@ class RunChecks(Command):
 class OpenText(Command):
     """Read a text file. Yields Progress, then TextOpened. The file is only ever read.
 
-    `encoding` None takes what the file's byte-order mark says, else UTF-8.
+    `encoding` None takes what the file's byte-order mark says, else UTF-8; where that does not fit, EncodingWanted
+    comes before Failed. A file of more than `at_most` bytes is left alone: Failed with the field "size".
     """
 
     lane = "text"
     path: str
     encoding: str | None = None
+    at_most: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchText(Command):
+    """Get a text from the web, unless it is in the folder already. Yields Progress, TextFetched and TextOpened.
+
+    It has so many `bytes` and this `sha256`, whatever comes from the `url`, and is kept in `folder` under `name`.
+    """
+
+    lane = "text"
+    url: str
+    sha256: str
+    bytes: int
+    folder: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -550,7 +567,10 @@ class Checked(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TextOpened(Event):
-    """A text file was read. `excerpt` is its beginning; `notes` are (what, number) pairs such as ("crlf", 123)."""
+    """A text file was read. `excerpt` is its beginning; `notes` are (what, number) pairs such as ("crlf", 123).
+
+    `alphabet` is its different characters, Unicode code points; `counts` how often each of them occurs.
+    """
 
     path: str
     name: str
@@ -559,6 +579,38 @@ class TextOpened(Event):
     excerpt: str
     encoding: str
     notes: tuple[tuple[str, int], ...] = ()
+    counts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What an encoding makes of a place in a file: the characters around it."""
+
+    encoding: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EncodingWanted(Event):
+    """A text file is not in `encoding`: its byte number `offset` (from 0) is `byte`. `readings` are what others give.
+
+    They can read the file as far as it was looked at, the commonest of them first.
+    """
+
+    path: str
+    encoding: str
+    offset: int
+    byte: int
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TextFetched(Event):
+    """A text from the web lies in this file; whether it lay there before."""
+
+    path: str
+    bytes: int
+    cached: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

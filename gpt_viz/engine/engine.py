@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import torch
 
 from gpt_viz.config import check_seed
-from gpt_viz.engine import corpus
+from gpt_viz.engine import text_jobs
 from gpt_viz.engine.checkpoints.opening import opening
 from gpt_viz.engine.checkpoints.saving import kept_state, save
 from gpt_viz.engine.checks.answering import checking
@@ -45,6 +45,7 @@ from gpt_viz.protocol import (
     EngineReady,
     Event,
     Explain,
+    FetchText,
     Inspect,
     MeasureSteps,
     OpenCheckpoint,
@@ -56,7 +57,6 @@ from gpt_viz.protocol import (
     RunChecks,
     Sample,
     SaveCheckpoint,
-    TextOpened,
     TextRefused,
     Traced,
     WeightsOpened,
@@ -65,8 +65,6 @@ from gpt_viz.protocol import (
 Events = Generator[Event | None, None, None]
 R = TypeVar("R")
 
-# So many characters of an opened text are handed out.
-EXCERPT = 5_000
 # A pass that took longer with the recording is not made once more without it.
 _QUICK_S = 0.020
 
@@ -98,12 +96,11 @@ class Engine:
             Predict: self._predict,
             Sample: self._sample,
             RunChecks: self._check,
-            OpenText: self._open_text,
             OpenCheckpoint: self._open_checkpoint,
             SaveCheckpoint: self._save_checkpoint,
         }
         self._training = TrainingJobs(self.model, self._slots, clock)
-        self._methods |= self._training.methods()
+        self._methods |= self._training.methods() | text_jobs.methods()
         if threads is not None:
             torch.set_num_threads(threads)
         if emit is not None:
@@ -299,26 +296,12 @@ class Engine:
             yield
         return None
 
-    def _open_text(self, command: OpenText) -> Events:
-        found = yield from _told(corpus.reading(command.path, command.encoding), command)
-        yield TextOpened(
-            job=command.job,
-            slot=command.slot,
-            path=found.path,
-            name=found.name,
-            characters=len(found.text),
-            alphabet=found.alphabet,
-            excerpt=found.text[:EXCERPT],
-            encoding=found.encoding,
-            notes=found.notes,
-        )
-
     def _explained(self, error: Exception, command: Command) -> ValueError | None:
         """The error as a sentence about the machine, for the model that the command builds or runs."""
         if isinstance(command, Build):
             return explained(error, command.config, command.device)
         held = self._slots.get(command.slot)
-        if held is None or isinstance(command, OpenText):
+        if held is None or isinstance(command, (OpenText, FetchText)):
             return None
         return explained(error, held.info.config, held.info.device)
 
