@@ -480,7 +480,8 @@ class Weights:
 
     `promised_std` is the spread that the initialisation draws it with: 0 for what starts at zero, None for a LayerNorm.
     `initial_std` is the spread that it was really drawn with, None where that is not known. `shared_with` names the
-    tensor that it is, where it is tied. `histogram` is None where no number is finite.
+    tensor that it is, where it is tied. `histogram` goes as far below 0 as above, to a round number beyond the largest
+    size; None where no number is finite.
     """
 
     picture: Picture
