@@ -42,8 +42,8 @@ class ChartAndTable(QWidget):
 
     def _arrange(self) -> None:
         width, height = self.width(), self.height()
-        self.table.make_compact(False)
-        self.table.make_compact(self._closed() > height)
+        # Not by trying it out: each change lays the rows out again, which asks for another arrangement, without end.
+        self.table.make_compact(self._loose() > height)
         # The rows at the top decide where the table begins, so that it does not jump when one of them is opened.
         closed, sums = self._closed(), self.totals.sizeHint().height()
         if height > TALL * width:
@@ -65,12 +65,16 @@ class ChartAndTable(QWidget):
 
     def spare(self, width: int, height: int) -> int:
         """How much of this height it can do without, while no row is open: less than 0 where it is too low already."""
-        paint = self.table.paint
-        rows = self.table.rows.rowCount() + len(self.totals.lines)
-        closed = paint.caption_height + rows * paint.height(False) + 1
+        closed = self._loose()
         if height <= TALL * width:
             return height - closed
         return min(height - closed - SPACE - round(ABOVE * width), height - round(TALL * width) - 1)
+
+    def _loose(self) -> int:
+        """How high table and sums are with their rows as far apart as usual, while no row is open."""
+        paint = self.table.paint
+        rows = self.table.rows.rowCount() + len(self.totals.lines)
+        return paint.caption_height + rows * paint.height(False) + 1
 
     def _closed(self) -> int:
         """How high the table and its sums are while no row is open."""
