@@ -114,7 +114,8 @@ def _settle(window: MainWindow) -> None:
     _wait(lambda: not window.conductor.busy, ANSWER_S, "the engine did not answer")
     for _ in range(3):  # a picture may ask for a layout, and a layout for a picture
         _wait_frames()
-        _wait(lambda: not any(p.dirty and p.in_sight() for p in window.panels.values()), ANSWER_S, "a panel hangs")
+        seen = [panel for panel in window.panels.values() if panel.in_sight()]
+        _wait(lambda: not any(panel.dirty or panel.waiting for panel in seen), ANSWER_S, "a panel hangs")
 
 
 def _wait_frames() -> None:

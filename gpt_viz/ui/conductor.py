@@ -28,7 +28,7 @@ from gpt_viz.protocol import (
 )
 from gpt_viz.ui.panel import Panel
 from gpt_viz.ui.selection import SelectionModel
-from gpt_viz.ui.study import Study
+from gpt_viz.ui.study import Passage, Study
 from gpt_viz.ui.subject import Subject
 
 # While sampling makes the text longer, it is looked at this often; typing is followed letter by letter.
@@ -42,6 +42,7 @@ class Wanted:
     """What an inspection would answer for: two that are equal would give the same answer."""
 
     model: int
+    weights: int
     text: str
     continuation: tuple[int, ...]
     attention: bool
@@ -81,6 +82,7 @@ class Conductor(QObject):
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.consider)
         subject.changed.connect(self.consider)
+        subject.stepped.connect(self.consider)
         study.changed.connect(self.consider)
         selection.changed.connect(self.consider)
 
@@ -103,7 +105,8 @@ class Conductor(QObject):
         if event.job != self._job:
             return
         if isinstance(event, (Traced, Attended)):
-            self._study.saw(event.tokens)
+            asked = self._asked
+            self._study.saw(event.tokens, Passage(asked.text, asked.continuation) if asked else None)
             if self._subject.built is not None:
                 self._selection.fit(self._subject.built.config, len(event.tokens.ids))
         elif isinstance(event, TextRefused):
@@ -155,6 +158,7 @@ class Conductor(QObject):
         value = self._selection.value
         return Wanted(
             model=self._models,
+            weights=self._subject.version,
             text=self._study.prompt,
             continuation=self._study.continuation,
             attention=attention,

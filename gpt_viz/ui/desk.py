@@ -57,6 +57,7 @@ class Desk(QMainWindow):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self._docks: dict[str, QDockWidget] = {}
         self._before: QByteArray | None = None
+        self._behind: dict[int, str] = {}  # by the panel's place in the order: behind whose tab it is
         self._full = ""
         self._presenting = False
         header = Header("Model")
@@ -74,6 +75,7 @@ class Desk(QMainWindow):
         scroller.setMinimumSize(160, 110)
         dock = self._dock(panel.name, panel.title, panel.header, scroller)
         dock.visibilityChanged.connect(lambda seen: panel.come_into_sight() if seen else None)
+        self._behind[len(self._docks)] = panel.behind
         self._docks[panel.name] = dock
         dock.hide()
 
@@ -110,7 +112,7 @@ class Desk(QMainWindow):
             elif place < 4:
                 self.splitDockWidget(docks[place - 2], dock, Qt.Orientation.Vertical)
             else:
-                self.tabifyDockWidget(docks[place % 4], dock)
+                self.tabifyDockWidget(self._docks.get(self._behind.get(place, ""), docks[place % 4]), dock)
         for dock in (self.form_dock, *docks):
             dock.show()
         for dock in docks[:4]:

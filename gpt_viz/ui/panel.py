@@ -123,7 +123,8 @@ class Panel(QWidget):
     """One view of the model under study. Subclasses set the class variables and fill `self.body`'s layout.
 
     `events` are the kinds that `handle` wants. `needs` are those computations ("trace", "attention") that are made
-    only while a panel which needs them can be seen.
+    only while a panel which needs them can be seen. `behind` is the panel that it is a tab with at first, where that is
+    not any one.
     """
 
     name: ClassVar[str]
@@ -131,6 +132,7 @@ class Panel(QWidget):
     order: ClassVar[int]
     events: ClassVar[tuple[type[Event], ...]] = ()
     needs: ClassVar[frozenset[str]] = frozenset()
+    behind: ClassVar[str] = ""
 
     shown = Signal()
 
@@ -166,6 +168,11 @@ class Panel(QWidget):
     def table(self) -> list[list[str]]:
         """What "Copy as table" and "Export as CSV" write: rows of cells, the first row its headings."""
         return []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something that it asked for by itself is still on its way."""
+        return False
 
     # -- what they use --
 

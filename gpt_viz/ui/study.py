@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QObject, Signal
 
 from gpt_viz import resources
 from gpt_viz.protocol import Drawn, TextOpened, TextRefused, Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text as it is given to the engine: what was typed or opened, and the ids sampled after it."""
+
+    text: str
+    continuation: tuple[int, ...] = ()
 
 
 class Study(QObject):
@@ -25,6 +35,7 @@ class Study(QObject):
         self._draws: list[Drawn] = []
         self._ids: list[int] = []  # of the draws: with thousands of them no frame has the time to collect these
         self.tokens: Tokens | None = None
+        self.passage: Passage | None = None  # what these tokens were read from
         self.refused: TextRefused | None = None
         self._corpus = built_in()
 
@@ -76,9 +87,10 @@ class Study(QObject):
             del self._ids[max(count, 0) :]
             self.changed.emit()
 
-    def saw(self, tokens: Tokens) -> None:
-        """A pass has read the text: these are the tokens it saw."""
+    def saw(self, tokens: Tokens, passage: Passage | None = None) -> None:
+        """A pass has read a text, that of now where none is given: these are the tokens it saw."""
         self.refused = None
+        self.passage = passage or Passage(self._prompt, self.continuation)
         if tokens != self.tokens:
             self.tokens = tokens
         self.read.emit()

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from gpt_viz.ledger import Steps
 from gpt_viz.ui.selection import SelectionModel
 
-BEAT = 500  # ms a step while playing
+BEAT = 500  # ms a step while playing at speed 1
 
 
 class Walk(QObject):
@@ -34,6 +34,10 @@ class Walk(QObject):
     def playing(self) -> bool:
         """Whether it walks by itself."""
         return self.timer.isActive()
+
+    def set_speed(self, speed: float) -> None:
+        """Play so many times as fast as usual."""
+        self.timer.setInterval(round(BEAT / speed))
 
     @property
     def count(self) -> int:

@@ -9,17 +9,35 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gpt_viz import lesson
 from gpt_viz.config import GPTConfig
-from gpt_viz.protocol import CURRENT, Event, ModelInfo, Traced
+from gpt_viz.protocol import (
+    CURRENT,
+    Cancelled,
+    Event,
+    Failed,
+    Finished,
+    MeasureSteps,
+    ModelInfo,
+    MomentShown,
+    StepsMeasured,
+    TextRefused,
+    Traced,
+    TrainedSteps,
+)
+from gpt_viz.ui.inquiry import Inquiry
+from gpt_viz.ui.measured_rows import MEASURED, MeasuredRows
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.step_rows import TITLES, StepRows
+from gpt_viz.ui.step_rows import TITLES
 from gpt_viz.ui.step_words import loss_words, paragraph, spelt_out, step_words
 from gpt_viz.ui.walk import Walk
+from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.code_strip import CodeStrip
 from gpt_viz.ui.widgets.lazy_rows import Path
+from gpt_viz.ui.widgets.manners import named
+from gpt_viz.ui.widgets.pass_slider import PassSlider
 from gpt_viz.ui.widgets.row_paint import Column
 from gpt_viz.ui.widgets.table import Table
 from gpt_viz.ui.widgets.transport import Transport
@@ -30,7 +48,15 @@ _COLUMNS = (
     Column(TITLES[2], hides=1, mono=True),
     Column(TITLES[3], hides=3, mono=True, muted=True),
     Column(TITLES[4], hides=4, mono=True, muted=True),
+    # What was measured; the figures that say most about a pass are the last to go.
+    *(
+        Column(title, hides=5 + place, figures=True, muted=title in ("dtype", "bytes"))
+        for title, place in zip(MEASURED, (9, 5, 1, 4, 0, 2, 3, 6, 7, 8), strict=True)
+    ),
 )
+_FIGURES = 960  # px of width from which what was measured has columns of its own
+_SPEEDS = {"0.5": "½ ×", "1": "1 ×", "2": "2 ×", "4": "4 ×", "8": "8 ×"}
+_SLIDER = 360  # px of height from which there is room for a slider over the pass
 _BESIDE = 960  # px from which the loss stands beside the code
 _ROOMY = 560  # px of height from which the step is explained in a paragraph
 _LINES = 5  # of a paragraph, about the most
@@ -45,11 +71,13 @@ class Shapes(Panel):
     title = "Shapes"
     order = 2
     needs = frozenset({"trace"})
-    events = (Traced,)
+    events = (Traced, StepsMeasured, TextRefused, Finished, Cancelled, Failed, TrainedSteps, MomentShown)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.rows: StepRows | None = None
+        self.rows: MeasuredRows | None = None
+        self.measuring = Inquiry(context, MeasureSteps, StepsMeasured, self.in_sight, self)
+        self.measuring.changed.connect(self.mark)
         self._traced: Traced | None = None
         self._traced_of: ModelInfo | None = None
         self._made_of: tuple[object, ...] = ()
@@ -70,6 +98,17 @@ class Shapes(Panel):
         self.tree.chosen.connect(self._row_chosen)
         self.tree.clicked.connect(self._clicked)
         self.tree.paged.connect(self.walk.on)
+        self.tree.expanded.connect(self.mark)
+        self.slider = named(PassSlider(), "shapes.slider", "Step of the pass")
+        self.slider.moved.connect(self.walk.to)
+        self.speed = Chooser(_SPEEDS, "shapes.speed", "Speed of playing")
+        self.speed.choose("1")
+        self.speed.changed.connect(lambda speed: self.walk.set_speed(float(speed)))
+        self.way = QWidget()
+        way = QHBoxLayout(self.way)
+        way.setContentsMargins(0, 0, 0, 0)
+        way.addWidget(self.slider, 1)
+        way.addWidget(self.speed)
         self.code = CodeStrip()
         self.code.setObjectName("shapes.code")
         self.code.setAccessibleName("The line that computes this step")
@@ -95,10 +134,14 @@ class Shapes(Panel):
         column = QVBoxLayout(self.body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
+        column.addWidget(self.way)
         column.addWidget(self.tree, 1)
         column.addLayout(self._below)
 
     def handle(self, event: Event) -> None:
+        self.measuring.handle(event)
+        if isinstance(event, TrainedSteps | MomentShown):
+            self.mark()
         if isinstance(event, Traced) and event.slot == CURRENT:
             self._traced, self._traced_of = event, self.context.subject.built
             self.mark()
@@ -114,9 +157,12 @@ class Shapes(Panel):
         self._show(config)
         index, step = self.walk.index, self.context.selection.value.step
         self.transport.stand(-1 if index is None else index, self.walk.count, playing=self.walk.playing)
+        self.slider.stand(index)
         if step != self._drawn_step:
             self._drawn_step = step
-            self.tree.choose(self.rows.path_of(index) if self.rows and index is not None else ())
+            path = self.rows.path_of(index) if self.rows and index is not None else ()
+            if not path or self.tree.current()[: len(path)] != path:  # a call in the step may be the chosen row
+                self.tree.choose(path)
             self._show_code(index)
         self._show_loss()
         self.say(self._sentence(index))
@@ -132,19 +178,49 @@ class Shapes(Panel):
         weights = self.context.subject.weights
         return self._traced if weights is not None and weights is self._traced_of else None
 
+    def _measured(self, traced: Traced | None) -> StepsMeasured | None:
+        """What was measured, where that is shown: beside the steps where there is room, and below those that are open.
+
+        Of a text that goes on, the newest there is.
+        """
+        opened = self.rows is not None and any(map(self.rows.is_step, self.tree.opened()))
+        if traced is None or not (self._figures or opened):
+            return None
+        self.measuring.ask()
+        answer = self.measuring.answer()
+        return answer if isinstance(answer, StepsMeasured) else None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether what was measured is still on its way."""
+        return self.measuring.busy
+
+    @property
+    def _figures(self) -> bool:
+        return self.width() >= _FIGURES
+
     def _show(self, config: GPTConfig) -> None:
         traced = self._trace()
-        if self.rows is not None and self._made_of == (config, traced):
+        measured = self._measured(traced)
+        if self.rows is not None and self._made_of == (config, traced, measured, self._figures):
             return
-        self._made_of = (config, traced)
+        self._made_of = (config, traced, measured, self._figures)
         form = self.rows.form if self.rows else None
         if traced is None:
-            self.rows = StepRows(config, config.block_size, None)
+            self.rows = MeasuredRows(config, config.block_size, None, figures=self._figures)
         else:
-            tokens = traced.tokens
-            spelt, loss = spelt_out(tokens, _FEW), traced.loss is not None
-            self.rows = StepRows(config, len(tokens.ids), traced.steps, loss=loss, ids=spelt)
-        self.walk.through(self.rows.steps)
+            self.rows = MeasuredRows(
+                config,
+                len(traced.tokens.ids),
+                traced.steps,
+                loss=traced.loss is not None,
+                ids=spelt_out(traced.tokens, _FEW),
+                measured=measured.steps if measured else (),
+                figures=self._figures,
+            )
+        steps = self.rows.steps
+        self.walk.through(steps)
+        self.slider.show_steps(len(steps), lambda at: steps[at].kind, self.rows.form)
         self.tree.show_rows(self.rows)
         if self.rows.form != form:
             self._drawn_step = None  # another tree: find the step in it again
@@ -191,7 +267,7 @@ class Shapes(Panel):
             self.walk.to(index)
 
     def _clicked(self, index: QModelIndex) -> None:
-        if self.tree.rows.hasChildren(index):
+        if self.rows and self.tree.rows.hasChildren(index) and not self.rows.is_step(self.tree.rows.path(index)):
             self.tree.setExpanded(index, not self.tree.isExpanded(index))
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -204,9 +280,11 @@ class Shapes(Panel):
         self._below.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         self._below.setSpacing(24 if beside else 8)
         self.explanation.setVisible(self.height() >= _ROOMY)
+        self.way.setVisible(self.height() >= _SLIDER)
         # The table keeps its height while shorter and longer texts come and go.
         self.explanation.setMinimumHeight(_LINES * self.explanation.fontMetrics().lineSpacing())
         self._show_loss()
+        self.mark()
 
     # -- words --
 
@@ -248,5 +326,7 @@ class Shapes(Panel):
             numbers = [*range(min(second, _LONGEST)), *range(after, count)]
         made = [[rows.steps[i].name, *rows.line(rows.path_of(i)).cells[1:]] for i in numbers]
         if len(made) < count:
-            made.insert(-3, [f"blocks.1 to blocks.{layers - 1}", "as blocks.0", "", "", ""])
-        return [list(TITLES), *made]
+            made.insert(-3, [f"blocks.1 to blocks.{layers - 1}", "as blocks.0", *("",) * (len(made[0]) - 2)])
+        if not self._figures:
+            return [list(TITLES), *(row[: len(TITLES)] for row in made)]
+        return [[*TITLES, *MEASURED], *made]

@@ -118,6 +118,10 @@ class Table(QTreeView):
         """Whether the row and all it lies in are open."""
         return all(path[:depth] in self._open for depth in range(1, len(path) + 1))
 
+    def opened(self) -> frozenset[Path]:
+        """The rows that are open, also those that lie in a closed one."""
+        return frozenset(self._open)
+
     def content_height(self) -> int:
         """What the captions and all rows that are open take, in px."""
         rows = self.rows.rowCount() + sum(self.rows.rowCount(self.rows.at(p)) for p in self._open if self.is_open(p))

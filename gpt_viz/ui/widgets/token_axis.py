@@ -127,9 +127,17 @@ class TokenAxis:
         """How much room one label needs along the picture."""
         return ceil(self._widest if self.across and not self.rotated else self._height)
 
+    def fitting(self, span: Span) -> list[int]:
+        """The cells whose labels keep their distance."""
+        return thinned(span.visible_cells, span.count, span.step, self.extent)
+
+    def size(self, text: str) -> tuple[float, float]:
+        """The width and the height that a text takes as a label."""
+        return self._size(QFontMetricsF(self._font), text)
+
     def placed(self, span: Span, edge: float, chip: int | None = None) -> list[Placed]:
         """The labels that fit, beside the `edge` of the picture (its bottom or its left side); `chip` always fits."""
-        cells = thinned(span.visible_cells, span.count, span.step, self.extent)
+        cells = self.fitting(span)
         chip_extent = max(self.extent, ceil(self._height))
         if chip is not None and chip in span.visible_cells:
             clear = (self.extent + chip_extent) / 2 + GAP

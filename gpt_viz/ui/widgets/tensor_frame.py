@@ -1,0 +1,223 @@
+"""Which tensor a picture shows, which part of it, and where cells and labels stand. Knows no model and no colour."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QImage, QResizeEvent
+
+from gpt_viz.ui.theme import mono_font, theme, ui_font
+from gpt_viz.ui.widgets import shades
+from gpt_viz.ui.widgets.colormap import Codes, Pixels
+from gpt_viz.ui.widgets.pane import Pane
+from gpt_viz.ui.widgets.picture import Picture
+from gpt_viz.ui.widgets.shades import Shades
+from gpt_viz.ui.widgets.sheet import Box, Cell, Sheet
+from gpt_viz.ui.widgets.sheet_axes import axis_for
+from gpt_viz.ui.widgets.token_axis import Placed, Span, TokenAxis
+
+SMALL = 0.85  # of the base size, as everywhere
+SLIMMEST = 3.0  # a cell's long side by its short one, at most
+LARGEST = 64  # px of a cell's side
+
+
+class TensorFrame(Picture):
+    """Holds a sheet. A `small` one has its name and sizes above it and no labels beside it."""
+
+    def __init__(self, keys: frozenset[Qt.Key], *, small: bool) -> None:
+        super().__init__(keys)
+        self.small = small
+        self.sheet: Sheet | None = None
+        self.shades = Shades(shades.SIGNED)
+        self._stretch = shades.LINEAR
+        self._message = ""
+        self._codes: Codes = np.zeros((1, 1), np.uint16)
+        self._pane = Pane.whole(1, 1)
+        self._chosen: Cell | None = None
+        self._marked: Cell | None = None
+        self._hover: Cell | None = None
+        self._lit: tuple[Box, ...] | None = None
+        self._image: QImage | None = None
+        self._pixels: Pixels | None = None
+        self._across, self._down = TokenAxis(True), TokenAxis(False)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    # -- what is shown --
+
+    def show_sheet(self, sheet: Sheet | None) -> None:
+        """Show another tensor, or none; the zoom stays while it is of the same size."""
+        if sheet is self.sheet:
+            return
+        before, self.sheet = self.sheet, sheet
+        self._codes = np.zeros((1, 1), np.uint16) if sheet is None else shades.codes_of(sheet.cells, sheet.masked)
+        if before is None or sheet is None or before.cells.shape != sheet.cells.shape:
+            self._pane = Pane.whole(*self._codes.shape)
+            self.set_hovered(None)
+        if sheet is not None:
+            self._across, self._down = axis_for(sheet.across, True), axis_for(sheet.down, False)
+            self._across.set_pieces(sheet.across.labels(sheet.columns))
+            self._down.set_pieces(sheet.down.labels(sheet.rows))
+            self._style_axes()
+            self.setAccessibleDescription(f"{sheet.name}, {sheet.sizes}")
+        self._refresh()
+
+    def set_message(self, message: str) -> None:
+        """Say why there is no tensor to show, where there is none."""
+        if message != self._message:
+            self._message = message
+            self.update()
+
+    def set_chosen(self, cell: Cell | None) -> None:
+        """Outline the chosen cell."""
+        if cell != self._chosen:
+            self._chosen = cell
+            self.update()
+
+    def set_hovered(self, cell: Cell | None) -> None:
+        """Outline the cell under mouse or keyboard."""
+        if cell != self._hover:
+            self._hover = cell
+            self.update()
+
+    def set_marked(self, cell: Cell | None) -> None:
+        """Outline one cell more, such as that of the term one looks at."""
+        if cell != self._marked:
+            self._marked = cell
+            self.update()
+
+    def set_lit(self, boxes: tuple[Box, ...] | None) -> None:
+        """Fade all but these cells; None fades nothing."""
+        if boxes != self._lit:
+            self._lit = boxes
+            self.update()
+
+    def set_stretch(self, stretch: str) -> None:
+        """Another way from numbers to colours (see `shades`)."""
+        if stretch != self._stretch:
+            self._stretch = stretch
+            self._refresh()
+
+    @property
+    def hovered_cell(self) -> Cell | None:
+        """The cell under mouse or keyboard, or None."""
+        return self._hover
+
+    @property
+    def lit(self) -> tuple[Box, ...] | None:
+        """The cells that are not faded; None where nothing is."""
+        return self._lit
+
+    @property
+    def pane(self) -> Pane:
+        """Which cells are shown."""
+        return self._pane
+
+    @property
+    def not_finite(self) -> bool:
+        """Whether some numbers are infinite or none at all, masked ones apart."""
+        return shades.count_not_finite(self._codes) > 0
+
+    def show_all(self) -> None:
+        """Show the whole tensor."""
+        self._set_pane(Pane.whole(*self._codes.shape))
+
+    def _set_pane(self, pane: Pane) -> None:
+        if pane != self._pane:
+            self._pane = pane
+            self._refresh()
+
+    def _restyle(self) -> None:
+        self._style_axes()
+        self._font, self._bold = ui_font(SMALL), ui_font(SMALL, bold=True)
+        self._metrics, self._bold_metrics = QFontMetricsF(self._font), QFontMetricsF(self._bold)
+        self._mono = mono_font(SMALL)
+        self._mono_metrics = QFontMetricsF(self._mono)
+        self._refresh()
+
+    def _style_axes(self) -> None:
+        for axis in (self._across, self._down):
+            axis.set_font(mono_font(SMALL))
+
+    def _refresh(self) -> None:
+        kind = self.sheet.kind if self.sheet else shades.PLAIN
+        self.shades = Shades(kind, shades.limit_of(self._codes), self._stretch)
+        self._image = None
+        self.update()
+
+    # -- where things are --
+
+    def margins(self) -> tuple[float, float, float, float]:
+        """The room around the cells for labels and titles: left, top, right, bottom."""
+        line = ceil(self._metrics.height())
+        if self.small:
+            return 2, line + 4, 2, 3
+        sheet, left, bottom = self.sheet, 4.0, 4.0
+        if sheet is not None and (sheet.rows > 1 or sheet.down.title):
+            left = line + 4 + self._down.depth + 5
+        if sheet is not None and (sheet.columns > 1 or sheet.across.title):
+            bottom = 4 + self._across.depth + 3 + line
+        return left, ceil(self._down.extent / 2), ceil(max(self._across.extent, self._down.extent) / 2), bottom
+
+    def picture(self) -> QRectF:
+        """The rectangle that the cells fill, on whole device pixels."""
+        left, top, right, bottom = self.margins()
+        ratio = self.devicePixelRatioF()
+        width = floor(max(self.width() - left - right, 8) * ratio)
+        height = floor(max(self.height() - top - bottom, 8) * ratio)
+        rows, columns = self._codes.shape
+        wide, high = min(width / columns, LARGEST * ratio), min(height / rows, LARGEST * ratio)
+        slim = 1.0 if self.sheet is not None and self.sheet.square else SLIMMEST
+        if rows == 1 or columns == 1:
+            slim = max(slim, 24 * ratio / max(min(wide, high), 0.01))
+        wide, high = min(wide, high * slim), min(high, wide * slim)
+        wide, high = (floor(each) if floor(each) >= 0.9 * each else each for each in (wide, high))
+        return QRectF(
+            floor(left * ratio) / ratio, floor(top * ratio) / ratio,
+            max(floor(wide * columns), 1) / ratio, max(floor(high * rows), 1) / ratio,
+        )  # fmt: skip
+
+    def box_rect(self, box: Box) -> QRectF:
+        """Where a rectangle of cells is drawn."""
+        picture, pane = self.picture(), self._pane
+        wide, high = picture.width() / pane.columns, picture.height() / pane.rows
+        return QRectF(
+            picture.x() + (box.left - pane.column) * wide, picture.y() + (box.top - pane.row) * high,
+            (box.right - box.left) * wide, (box.bottom - box.top) * high,
+        )  # fmt: skip
+
+    def cell_rect(self, row: int, column: int) -> QRectF:
+        """Where a cell is drawn."""
+        return self.box_rect(Box(row, row + 1, column, column + 1))
+
+    def cell_at(self, point: QPointF) -> Cell | None:
+        """The cell under a point, or None."""
+        if self.sheet is None or not self.picture().contains(point):
+            return None
+        row, column = self._place(point)
+        cell = min(int(row), self.sheet.rows - 1), min(int(column), self.sheet.columns - 1)
+        return cell if self.sheet.there(cell) else None
+
+    def _place(self, point: QPointF) -> tuple[float, float]:
+        picture, pane = self.picture(), self._pane
+        return (
+            pane.row + (point.y() - picture.y()) * pane.rows / picture.height(),
+            pane.column + (point.x() - picture.x()) * pane.columns / picture.width(),
+        )
+
+    def labels(self) -> tuple[list[Placed], list[Placed]]:
+        """The labels as they are drawn now: of the rows, of the columns."""
+        if self.small or self.sheet is None:
+            return [], []
+        picture, pane = self.picture(), self._pane
+        row, column = self._hover or self._chosen or (None, None)
+        down = Span(self.sheet.rows, pane.row, picture.top(), picture.bottom(), picture.height() / pane.rows)
+        across = Span(self.sheet.columns, pane.column, picture.left(), picture.right(), picture.width() / pane.columns)
+        beside = self._down.placed(down, picture.left() - 5, row) if self.margins()[0] > 4 else []
+        below = self._across.placed(across, picture.bottom() + 4, column) if self.margins()[3] > 4 else []
+        return beside, below
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._image = None
