@@ -23,6 +23,7 @@ from gpt_viz.worker import Worker
 
 if TYPE_CHECKING:
     from gpt_viz.ui.builder import Choice
+    from gpt_viz.ui.reopening import Again
     from gpt_viz.ui.window import MainWindow
 
 # pyqtgraph takes whatever binding it finds; a second one in the environment must not come in.
@@ -40,13 +41,15 @@ class Start:
     choice: Choice
     panel: str
     present: bool
-    remembers: bool = True
+    remembers: bool
+    again: Again
 
 
 def start(argv: list[str], *, remembers: bool = True) -> Start:
     """Read the command line and the settings. Raises ValueError for what can't be; exits for what can't be parsed."""
     from gpt_viz.ui.builder import Choice
     from gpt_viz.ui.checkpoints import is_checkpoint
+    from gpt_viz.ui.reopening import Again
 
     args = window_parser().parse_args(argv)
     logbook.keep(settings.log_file())
@@ -62,8 +65,16 @@ def start(argv: list[str], *, remembers: bool = True) -> Start:
     elif model_given(args):
         chosen = model_choice(args)
         config, alphabet, seed, device = chosen.config, chosen.alphabet, chosen.seed, chosen.device
+    own_model = file is not None or model_given(args)
+    again = Again(
+        text="" if args.file else remembered.text,
+        encoding=remembered.text_encoding,
+        checkpoint="" if own_model else remembered.checkpoint,
+        settings=remembered.checkpoint_settings,
+        prompt=remembered.prompt if args.text is None and not args.file else args.text,
+    )
     prompt = args.text
-    if prompt is None and file is None and alphabet == remembered.alphabet:
+    if prompt is None and file is None and not remembered.checkpoint and alphabet == remembered.alphabet:
         prompt = remembered.prompt
     return Start(
         remembered=replace(remembered, theme=args.theme or remembered.theme),
@@ -80,6 +91,7 @@ def start(argv: list[str], *, remembers: bool = True) -> Start:
         panel=args.panel or "",
         present=args.present,
         remembers=remembers,
+        again=again,
     )
 
 
@@ -104,7 +116,7 @@ def make_window(started: Start, make_engine: Callable[[Callable[[Event], None]],
         Worker(make_engine or _make_engine),
         started.remembered,
         started.choice,
-        Opening(started.panel, started.present, started.remembers),
+        Opening(started.panel, started.present, started.remembers, started.again),
     )
     window.faults.install()
     window.closed.connect(window.faults.remove)

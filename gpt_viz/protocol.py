@@ -54,12 +54,14 @@ class OpenCheckpoint(Command):
 
     `settings` are `name=value` for what the file does not say: a config's settings, and `alphabet=ABC`. A failure
     leaves the slot as it was; where something must be known first, it is Failed with its `field` and `candidates`.
+    What has more than `at_most` bytes is left alone: Failed with the field "size".
     """
 
     lane = "build"
     path: str
     settings: tuple[str, ...] = ()
     device: str = "auto"
+    at_most: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

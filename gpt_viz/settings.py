@@ -48,12 +48,19 @@ def log_file() -> Path:
     return (Path(home) if home else Path(platformdirs.user_log_dir("gpt-viz", appauthor=False))) / "gpt-viz.log"
 
 
+def texts_dir() -> Path:
+    """The folder of the texts that were got from the web."""
+    home = os.environ.get("GPT_VIZ_HOME")
+    return (Path(home) if home else Path(platformdirs.user_data_dir("gpt-viz", appauthor=False))) / "texts"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What is remembered. `geometry` and `layout` are the window's, in base64; `prompt` None is the built-in text.
 
     `alphabet` None means that the model runs on ids. `controls` are the values of the panels' own inputs by object
-    name; whether a panel still takes one is found out when it is put back.
+    name; whether a panel still takes one is found out when it is put back. `text` and `checkpoint` are the files that
+    were open, "" where none was, with the encoding and the settings that they were opened with.
     """
 
     theme: str = "system"
@@ -68,6 +75,10 @@ class Settings:
     layer: int = 0
     head: int = 0
     controls: dict[str, Control] = field(default_factory=dict)
+    text: str = ""
+    text_encoding: str = ""
+    checkpoint: str = ""
+    checkpoint_settings: tuple[str, ...] = ()
 
 
 def load() -> Settings:
@@ -113,6 +124,38 @@ def reset() -> None:
         settings_file().unlink(missing_ok=True)
     except OSError as error:
         log.warning("settings: %s can't be removed (%s)", settings_file(), error)
+
+
+# --- files that are opened by themselves --------------------------------------------------------------------------
+
+
+def begin_opening(path: str) -> None:
+    """Write down that a file is being opened which nobody has asked for today. Never raises."""
+    try:
+        _opening_file().parent.mkdir(parents=True, exist_ok=True)
+        _opening_file().write_text(path, encoding="utf-8", errors="surrogatepass", newline="")
+    except (OSError, ValueError) as error:
+        log.warning("settings: %s can't be written (%s)", _opening_file(), error)
+
+
+def end_opening() -> None:
+    """Cross it out: the opening has come to an end. Never raises."""
+    try:
+        _opening_file().unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("settings: %s can't be removed (%s)", _opening_file(), error)
+
+
+def unfinished() -> str:
+    """The file whose opening has never come to an end; "" where there is none. Never raises."""
+    try:
+        return _opening_file().read_bytes().decode("utf-8", errors="surrogatepass")
+    except (OSError, ValueError):
+        return ""
+
+
+def _opening_file() -> Path:
+    return config_dir() / "opening.txt"
 
 
 # --- judging one value each ----------------------------------------------------------------------------------------
@@ -199,6 +242,12 @@ def _alphabet(value: Any) -> tuple[str, ...] | None:
     return characters
 
 
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError("it must be a list of texts")
+    return tuple(map(_text, value))
+
+
 def _prompt(value: Any) -> str | None:
     return None if value is None else _text(value)
 
@@ -228,4 +277,8 @@ _JUDGES: dict[str, Callable[[Any], Any]] = {
     "layer": _count,
     "head": _count,
     "controls": _controls,
+    "text": _text,
+    "text_encoding": _text,
+    "checkpoint": _text,
+    "checkpoint_settings": _texts,
 }

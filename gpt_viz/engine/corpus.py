@@ -16,6 +16,7 @@ from typing import BinaryIO
 import numpy as np
 
 from gpt_viz.engine.encodings import CONTROLS, MOST_CONTROLS, Decoder, TextFileError, too_many_controls
+from gpt_viz.engine.heaviness import TooHeavy
 
 __all__ = ["CHUNK_BYTES", "LIMIT_BYTES", "Corpus", "TextFileError", "read", "reading"]
 
@@ -71,7 +72,7 @@ def reading(
     """
     size = _size(path)
     if at_most is not None and size > at_most:
-        raise TextFileError("large", f"{path} has {_bytes(size)}, more than is read without asking")
+        raise TextFileError("large", str(TooHeavy(path, size)))
     total = min(size, LIMIT_BYTES)
     yield 0, total, Path(path).name
     with _opened(path) as file:
@@ -139,13 +140,6 @@ class _Kept:
         """The different characters, sorted, and how often each occurs."""
         codes = np.flatnonzero(self._counts)
         return tuple(map(chr, codes.tolist())), tuple(self._counts[codes].tolist())
-
-
-def _bytes(count: int) -> str:
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count:,} bytes"
 
 
 def _size(path: str) -> int:

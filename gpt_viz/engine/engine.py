@@ -19,6 +19,7 @@ from gpt_viz.engine.checkpoints.opening import opening
 from gpt_viz.engine.checkpoints.saving import kept_state, save
 from gpt_viz.engine.checks.answering import checking
 from gpt_viz.engine.devices import check_fits, devices, resolve
+from gpt_viz.engine.heaviness import check_light
 from gpt_viz.engine.initialise import build_steps
 from gpt_viz.engine.limits import explained
 from gpt_viz.engine.loaded import Loaded, loaded
@@ -145,6 +146,7 @@ class Engine:
         yield Built(job=command.job, slot=command.slot, model=made.info)
 
     def _open_checkpoint(self, command: OpenCheckpoint) -> Events:
+        check_light(command.path, command.at_most)
         watch = Stopwatch(self._clock)
         steps = watch.timed(opening(command.path, command.settings, resolve(command.device)))
         found = yield from _told(steps, command)

@@ -1,7 +1,7 @@
-"""From the form's Build to a model that stands, and from a text file to a text under study. Knows no panel.
+"""From the form's Build to a model that stands, and from an opened text to one under study. Knows no panel, no file.
 
-A text brings its own alphabet: where the model reads other characters, it is built again for them, and the prompt
-changes only when that has worked. Whatever fails leaves model, text and form as they were.
+A text brings its own alphabet: where a model is built for that, the prompt changes only when it stands. Whatever fails
+leaves model, text and form as they were.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from gpt_viz.protocol import (
     Finished,
     ModelInfo,
     OpenCheckpoint,
-    OpenText,
     Progress,
     TextOpened,
 )
@@ -81,10 +80,11 @@ class Choice:
 
 
 class Builder(QObject):
-    """Sends Build, OpenCheckpoint and OpenText and follows them.
+    """Sends Build and OpenCheckpoint and follows them; `file` is the path and settings of the model that stands.
 
     `said` carries a sentence, whether it is a mistake, and details; `ended` the same of a build that came to nothing.
-    `opened` carries the CheckpointOpened, `asked` path, settings and Failed of a checkpoint that does not say enough.
+    `opened` carries the CheckpointOpened, `asked` path, settings and Failed of a checkpoint that does not say enough,
+    `held_back` the same of one that is too large to be opened unasked; `text_wanted` the text file to begin with.
     `working` what is being worked on (empty: nothing), `advanced` done and total; `settled` when nothing is left to do.
     """
 
@@ -95,6 +95,8 @@ class Builder(QObject):
     settled = Signal()
     opened = Signal(object)
     asked = Signal(str, object, object)
+    held_back = Signal(str, object, object)
+    text_wanted = Signal(str)
 
     def __init__(
         self,
@@ -111,13 +113,12 @@ class Builder(QObject):
         self._choice: Choice | None = None
         self._devices: tuple[DeviceInfo, ...] | None = None
         self._build_job: int | None = None
-        self._text_job: int | None = None
+        self.file: tuple[str, tuple[str, ...]] | None = None
         self._file: tuple[str, tuple[str, ...]] | None = None  # the checkpoint that the build job opens
         self._opened: TextOpened | None = None  # a text that waits for a model that can read it
         self._alphabet: tuple[str, ...] | None = None  # what the form was given, as long as nothing went wrong
         self._jobs: set[int] = set()
         self._excerpt = resources.passage()
-        self.text_name = ""
         form.build_requested.connect(self.build)
 
     def begin(self, choice: Choice) -> None:
@@ -137,7 +138,7 @@ class Builder(QObject):
         self._start_build(config, seed, device)
 
     def owns(self, event: Event) -> bool:
-        """Whether the event belongs to a build or to an opened text, and is followed here."""
+        """Whether the event belongs to a build, and is followed here."""
         return event.job in self._jobs
 
     def choose_preset(self, name: str) -> None:
@@ -150,25 +151,22 @@ class Builder(QObject):
         if not self._subject.obstacle:
             self.build(chosen.config, seed, device)
 
-    def open_checkpoint(self, path: str, settings: tuple[str, ...] = ()) -> None:
-        """Put the model of a file or a folder into the window; `settings` say what it does not."""
+    def open_checkpoint(self, path: str, settings: tuple[str, ...] = (), at_most: int | None = None) -> None:
+        """Put the model of a file or a folder into the window; `settings` say what it does not.
+
+        Where it has more than `at_most` bytes, it is `held_back`.
+        """
         self._opened = None
         device = self._seed_and_device()[1]
         self._begin_build(f"opening {Path(path).name}", (path, settings))
-        assert self._build_job is not None
-        self._send(OpenCheckpoint(job=self._build_job, path=path, settings=settings, device=device))
-
-    def open_text(self, path: str) -> None:
-        """Read a text file; its beginning becomes the text under study."""
-        self._text_job = self._job()
-        self.working.emit("reading the text")
-        self._send(OpenText(job=self._text_job, path=path))
+        job = self._build_job
+        assert job is not None
+        self._send(OpenCheckpoint(job=job, path=path, settings=settings, device=device, at_most=at_most))
 
     def cancel(self) -> None:
         """End what is under way."""
-        for job in (self._build_job, self._text_job):
-            if job is not None:
-                self._send(Cancel(job=self._new_job(), target=job))
+        if self._build_job is not None:
+            self._send(Cancel(job=self._new_job(), target=self._build_job))
 
     def handle(self, event: Event) -> None:
         """Follow what the engine answers."""
@@ -176,8 +174,6 @@ class Builder(QObject):
             self._engine_is_there(event)
         elif event.job == self._build_job:
             self._handle_build(event)
-        elif event.job == self._text_job:
-            self._handle_text(event)
 
     # -- the first model --
 
@@ -194,7 +190,7 @@ class Builder(QObject):
         if self._choice.checkpoint:
             self.open_checkpoint(self._choice.checkpoint, self._choice.settings)
         elif self._choice.path:
-            self.open_text(self._choice.path)
+            self.text_wanted.emit(self._choice.path)
         else:
             self._build_first()
 
@@ -237,16 +233,16 @@ class Builder(QObject):
                 self.settled.emit()
 
     def _stands(self, model: ModelInfo) -> None:
-        if self._opened is not None:
-            self._excerpt, self.text_name = self._opened.excerpt, self._opened.name
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            self._excerpt = opened.excerpt
         before = self._subject.built
         chosen = self._choice.alphabet if self._choice else None
         reads = (chosen, None) if before is None else (before.alphabet, before.pieces)
-        same = self._opened is None and reads == (model.alphabet, model.pieces)
+        same = opened is None and reads == (model.alphabet, model.pieces)
         if before is None and self._file is not None and self._choice is not None:
             same = self._choice.prompt is not None  # a text that was given for this very file
-        self._opened = None
-        self._alphabet = model.alphabet or self._alphabet
+        self._alphabet, self.file = model.alphabet or self._alphabet, self._file
         if self._file is not None:
             self._alphabet = model.alphabet
             self._form.set_alphabet(model.alphabet, model.config.vocabulary)
@@ -256,11 +252,15 @@ class Builder(QObject):
         # The prompt stays wherever the ids mean the same, also one with a mistake in it: it is the user's.
         prompt = self._study.prompt if same else prompt_for(model.alphabet, model.config, self._excerpt, model.pieces)
         self._study.set_prompt(prompt)
+        if opened is not None:
+            self._study.set_corpus(opened)
 
     def _not_opened(self, event: Event, path: str, settings: tuple[str, ...]) -> None:
         """The model that was there stays; at the start, when there is none, the usual one is built."""
         if isinstance(event, Failed) and event.candidates:
             self.asked.emit(path, settings, event)
+        elif isinstance(event, Failed) and event.field == "size":
+            self.held_back.emit(path, settings, event)
         elif isinstance(event, Failed):
             self.said.emit(f"Not opened: {event.message}", True, "" if event.expected else event.details)
         else:
@@ -284,35 +284,44 @@ class Builder(QObject):
 
     # -- a text --
 
-    def _handle_text(self, event: Event) -> None:
-        if isinstance(event, Progress):
-            self.advanced.emit(event.done, event.total)
-        elif isinstance(event, TextOpened):
-            self._text_job = None
-            self.working.emit("")
-            self._take(event)
-        elif isinstance(event, (Finished, Cancelled, Failed)):
-            self._text_job = None
-            self.working.emit("")
-            if isinstance(event, Failed):
-                self.said.emit(event.message, True, "" if event.expected else event.details)
-            if self._subject.built is None and self._build_job is None and self._choice is not None:
-                self._build_first()  # the text given at the start can't be read: the built-in one will do
-
-    def _take(self, text: TextOpened) -> None:
+    def reads(self, text: TextOpened) -> bool:
+        """Whether the model that stands can read that text."""
         built = self._subject.built
-        if built is not None and built.pieces is not None:
-            self._excerpt, self.text_name = text.excerpt, text.name
-            self._study.set_prompt(prompt_for(None, built.config, text.excerpt, built.pieces))
+        if built is None:
+            return False
+        if built.alphabet is None:
+            return built.pieces is not None or bool(ids_in(text.excerpt, built.config.vocabulary))
+        return set(text.alphabet) <= set(built.alphabet)
+
+    def take(self, text: TextOpened, *, prompt: bool = True) -> None:
+        """Put a text under study that the model reads, its beginning as the prompt unless that is to stay.
+
+        Where there is no model yet, the first one is built for it, with its alphabet if need be.
+        """
+        built = self._subject.built
+        if built is None:
+            alphabet = self._current()[1]
+            fits = alphabet is not None and set(text.alphabet) <= set(alphabet)
+            self._build_with(text, alphabet if fits and alphabet is not None else text.alphabet)
             return
-        config, alphabet = self._current()
-        if alphabet is not None and set(text.alphabet) <= set(alphabet) and self._subject.built is not None:
-            self._excerpt, self.text_name = text.excerpt, text.name
-            self._study.set_prompt(prompt_for(alphabet, config, text.excerpt))
-            return
+        self._excerpt = text.excerpt
+        if prompt:
+            self._study.set_prompt(prompt_for(built.alphabet, built.config, text.excerpt, built.pieces))
+        self._study.set_corpus(text)
+
+    def build_for(self, text: TextOpened) -> None:
+        """Build a model with the text's alphabet; the text is under study once that stands."""
+        self._build_with(text, text.alphabet)
+
+    def begin_without_text(self) -> None:
+        """The text to begin with can't be read: the built-in one will do for the first model."""
+        if self._subject.built is None and self._build_job is None and self._choice is not None:
+            self._build_first()
+
+    def _build_with(self, text: TextOpened, alphabet: tuple[str, ...]) -> None:
+        config = self._current()[0]
         seed, device = self._seed_and_device()
-        if alphabet is None or not set(text.alphabet) <= set(alphabet):
-            alphabet = text.alphabet
+        if len(alphabet) > config.vocabulary or alphabet == text.alphabet:
             config = replace(config, vocabulary=len(alphabet))
         self._opened = text
         self._form.set_alphabet(alphabet)
@@ -347,7 +356,8 @@ def prompt_for(
 ) -> str:
     """A text to begin with for a model: the beginning of the excerpt, as far as the model reads its characters.
 
-    A model of pieces reads any; one without an alphabet reads ids separated by spaces: 0 1 2 3 and so on.
+    A model of pieces reads any; one without an alphabet reads ids separated by spaces: those of the excerpt, or else
+    0 1 2 3 and so on.
 
     >>> prompt_for(None, GPTConfig(vocabulary=5), "")
     '0 1 2 3 4'
@@ -356,7 +366,18 @@ def prompt_for(
     if pieces is not None:
         return excerpt[:length]
     if alphabet is None:
-        return " ".join(str(id) for id in range(min(length, config.vocabulary)))
+        return " ".join(ids_in(excerpt, config.vocabulary)[:length] or map(str, range(min(length, config.vocabulary))))
     known = set(alphabet)
     readable = "".join(character for character in excerpt if character in known)
     return readable[:length] or "".join(alphabet[:length])
+
+
+def ids_in(excerpt: str, vocabulary: int) -> list[str]:
+    """The ids that an excerpt lists, separated by spaces; none where it holds anything else.
+
+    >>> ids_in("3 1 4", 5), ids_in("3 1 4", 4), ids_in("three", 5)
+    (['3', '1', '4'], [], [])
+    """
+    words, longest = excerpt.split(), len(str(vocabulary))
+    good = all(each.isascii() and each.isdigit() and len(each) <= longest and int(each) < vocabulary for each in words)
+    return words if good else []

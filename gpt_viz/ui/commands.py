@@ -9,6 +9,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QMenu
 
 from gpt_viz.settings import THEMES, Settings
+from gpt_viz.shelf import TINY_SHAKESPEARE
 
 if TYPE_CHECKING:
     from gpt_viz.ui.window import MainWindow
@@ -29,6 +30,10 @@ def add_commands(window: MainWindow) -> None:
     add("first", "First step", lambda: window.call("shapes", "first_step"), single="Home")
     add("last", "Last step", lambda: window.call("shapes", "last_step"), single="End")
     add("open", "Open a text …", lambda: _open(window), "Ctrl+O")
+    add("fetch", f"Get {TINY_SHAKESPEARE.title}", window.texts.fetch)
+    add("built-in", "Use the built-in passage", window.texts.use_built_in)
+    add("text", "The text and its alphabet …", window.show_text, "Ctrl+T")
+    add("text.build", "Build a model for the text", window.texts.build_for_corpus)
     add("checkpoint.open", "Open a checkpoint …", window.checkpoints.choose, "Ctrl+Shift+O")
     add("checkpoint.save", "Save a checkpoint …", window.checkpoints.save_as, "Ctrl+S")
     add("checkpoint.report", "Report of the opened checkpoint …", window.checkpoints.show_report)
@@ -56,7 +61,10 @@ def menu(window: MainWindow) -> QMenu:
     """The window's menu. The panels in it are looked up when it opens."""
     actions = window.actions_
     made = QMenu(window)
-    for name in ("open", "checkpoint.open", "checkpoint.save", "checkpoint.report"):
+    for name in ("open", "fetch", "text"):
+        made.addAction(actions[name])
+    made.addSeparator()
+    for name in ("checkpoint.open", "checkpoint.save", "checkpoint.report"):
         made.addAction(actions[name])
     made.addSeparator()
     panels = made.addMenu("Panels")
@@ -95,4 +103,4 @@ def _click(window: MainWindow, name: str) -> None:
 def _open(window: MainWindow) -> None:
     path, _ = QFileDialog.getOpenFileName(window, "Open a text", "", "Texts (*.txt *.md);;All files (*)")
     if path:
-        window.builder.open_text(path)
+        window.texts.open(path)

@@ -55,6 +55,14 @@ def _stop(painter: QPainter) -> None:
     painter.drawRoundedRect(QRectF(4, 4, 8, 8), 1, 1)
 
 
+def _text(painter: QPainter) -> None:
+    """A page with lines on it."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(QRectF(3, 1.5, 10, 13), 1.5, 1.5)
+    for y, right in ((5.0, 10.5), (8.0, 10.5), (11.0, 8.5)):
+        painter.drawLine(QPointF(5.5, y), QPointF(right, y))
+
+
 def _window(painter: QPainter) -> None:
     """The program's own: a lower triangle of squares, as attention is."""
     painter.setPen(Qt.PenStyle.NoPen)
@@ -71,5 +79,6 @@ SIGNS: dict[str, Callable[[QPainter], None]] = {
     "close": _close,
     "play": _play,
     "stop": _stop,
+    "text": _text,
     "window": _window,
 }

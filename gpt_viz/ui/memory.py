@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray
 from PySide6.QtGui import QGuiApplication
@@ -62,7 +62,24 @@ def gathered(window: MainWindow, before: Settings) -> Settings:
     if window.panels:
         layout = base64.b64encode(window.desk.layout_state()).decode("ascii")
         kept = replace(kept, layout=layout, controls=values)
+    kept = replace(kept, **_files(window, before))
     built = window.subject.built
-    if built is None:
-        return kept
+    if built is None or built.source:
+        return kept  # a model out of a file is opened again; should that fail, the one before it is built
     return replace(kept, config=built.config, alphabet=built.alphabet, seed=built.seed, device=built.device)
+
+
+def _files(window: MainWindow, before: Settings) -> dict[str, Any]:
+    """What is open; what was to be opened again and has not been yet is as it was."""
+    corpus, file = window.study.corpus, window.builder.file
+    path, given = file or ("", ())
+    found: dict[str, dict[str, Any]] = {
+        "text": {"text": corpus.path, "text_encoding": corpus.encoding if corpus.path else ""},
+        "checkpoint": {"checkpoint": path, "checkpoint_settings": given},
+    }
+    waiting = window.reopening.waiting
+    return {
+        name: getattr(before, name) if what in waiting else value
+        for what, values in found.items()
+        for name, value in values.items()
+    }

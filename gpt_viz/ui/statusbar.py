@@ -22,6 +22,7 @@ class StatusBar(QStatusBar):
         self.setSizeGripEnabled(False)
         self._facts: dict[str, str] = {}
         self._said = ""
+        self._works: dict[str, str] = {}
         self.message = named(QLabel(textFormat=Qt.TextFormat.PlainText), "status.message", "Status")
         self.message.setContentsMargins(8, 0, 8, 0)
         self.message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -53,8 +54,12 @@ class StatusBar(QStatusBar):
         self._said = sentence
         self._write()
 
-    def work(self, what: str) -> None:
-        """Something is under way, and can be cancelled; "" ends it."""
+    def work(self, what: str, by: str = "") -> None:
+        """Something is under way, and can be cancelled; "" ends what the same one has begun."""
+        self._works.pop(by, None)
+        if what:
+            self._works[by] = what
+        what = next(reversed(self._works.values()), "")
         if not what:
             self._soon.stop()
             self._progress.hide()

@@ -1,9 +1,9 @@
-"""The window's first row: the name, the model, the text under study with its loss, and what is done most."""
+"""The window's first row: the name, the model, where the text is from, the text with its loss, what is done most."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
 
 from gpt_viz.config import PRESETS
@@ -11,8 +11,11 @@ from gpt_viz.protocol import Tokens
 from gpt_viz.ui import icons
 from gpt_viz.ui.statusbar import READABLE_MS
 from gpt_viz.ui.theme import theme, tokens
-from gpt_viz.ui.widgets.manners import named
+from gpt_viz.ui.widgets.manners import named, tip
 from gpt_viz.ui.widgets.prompt import PromptEdit
+
+ROOMY = 190  # average letters of the row's width: less leaves no room for the text's name
+NAME = 18  # letters of that name
 
 
 class TopBar(QWidget):
@@ -37,6 +40,9 @@ class TopBar(QWidget):
             self._presets.addAction(action)
         self._presets.triggered.connect(lambda action: self.preset_chosen.emit(action.data()))
         self.preset.setMenu(menu)
+        self.corpus = named(QToolButton(), "text.corpus", "The text and its alphabet")
+        self.corpus.setProperty("outlined", "true")
+        self.corpus.setIconSize(QSize(icons.SIDE, icons.SIDE))
         self.prompt = PromptEdit()
         self.prompt.setObjectName("text.prompt")
         self.loss = named(QLabel(textFormat=Qt.TextFormat.PlainText), "text.loss", "Loss of the text")
@@ -53,19 +59,20 @@ class TopBar(QWidget):
         row.setContentsMargins(16, 7, 12, 7)
         row.setSpacing(12)
         everything: tuple[QWidget, ...] = (
-            self.name, self.preset, self.prompt, self.loss, self.sample, self.present, self.menu,
+            self.name, self.preset, self.corpus, self.prompt, self.loss, self.sample, self.present, self.menu,
         )  # fmt: skip
         for widget in everything:
             row.addWidget(widget, 1 if widget is self.prompt else 0)
-        self._loss = ""
+        self._loss = self._corpus = ""
         self._later = QTimer(self, singleShot=True, interval=READABLE_MS)
         self._later.timeout.connect(lambda: self.loss.setText(self._loss))
         self._sampling = False
         theme.changed.connect(self._restyle)
         self._restyle()
 
-    def act(self, sample: QAction, present: QAction) -> None:
+    def act(self, sample: QAction, present: QAction, corpus: QAction) -> None:
         """Have the buttons do these, and say their keys."""
+        self.corpus.clicked.connect(corpus.trigger)
         for button, action in ((self.sample, sample), (self.present, present)):
             button.clicked.connect(action.trigger)
             button.setToolTip(action.toolTip())
@@ -78,6 +85,13 @@ class TopBar(QWidget):
         self.preset.setToolTip("")
         for action in self._presets.actions():
             action.setChecked(action.data() == name)
+
+    def show_corpus(self, name: str, about: str) -> None:
+        """Which text it is the beginning of: its name where there is room for it, and more as the tool tip."""
+        self._corpus = name
+        self.corpus.setToolTip(tip(about))
+        self.corpus.setAccessibleDescription(about)
+        self._fit()
 
     def show_loss(self, loss: float | None, tokens: Tokens | None) -> None:
         """The loss of the text, in nats per token; None where there is none."""
@@ -97,11 +111,24 @@ class TopBar(QWidget):
 
     def quiet(self, on: bool) -> None:
         """In a presentation only the text and what is done with it stay."""
-        hidden: tuple[QWidget, ...] = (self.name, self.preset, self.menu)
+        hidden: tuple[QWidget, ...] = (self.name, self.preset, self.corpus, self.menu)
         for widget in hidden:
             widget.setVisible(not on)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        letter = self.fontMetrics().averageCharWidth()
+        wide = self.width() > ROOMY * letter
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
+        self.corpus.setToolButtonStyle(style)
+        named = self.corpus.fontMetrics().elidedText(self._corpus, Qt.TextElideMode.ElideMiddle, NAME * letter)
+        self.corpus.setText(named.replace("&", "&&"))
+
     def _restyle(self) -> None:
+        self.corpus.setIcon(icons.icon("text", tokens().muted))
         self.menu.setIcon(icons.icon("menu", tokens().muted))
         self.sample.setIcon(icons.icon("stop" if self._sampling else "play", tokens().on_accent))
         self.sample.setIconSize(QSize(12, 12))

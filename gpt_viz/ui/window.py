@@ -5,7 +5,7 @@ It is up before numpy, pyqtgraph, the panels and torch are loaded: they come aft
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +17,7 @@ from gpt_viz import settings
 from gpt_viz.protocol import Cancelled, Command, Event, Failed, Finished, Sample
 from gpt_viz.settings import Settings
 from gpt_viz.ui import icons, memory
+from gpt_viz.ui import text_words as words
 from gpt_viz.ui.actions import Actions
 from gpt_viz.ui.bridge import Bridge, Mail
 from gpt_viz.ui.builder import Builder, Choice
@@ -30,9 +31,11 @@ from gpt_viz.ui.messages import Messages
 from gpt_viz.ui.model_form import ModelForm
 from gpt_viz.ui.panel import Context, Panel, find_panels
 from gpt_viz.ui.reading import Reading
+from gpt_viz.ui.reopening import Again, Reopening
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
+from gpt_viz.ui.texts import Texts
 from gpt_viz.ui.theme import KINDS
 from gpt_viz.ui.topbar import TopBar
 from gpt_viz.ui.widgets.manners import named
@@ -40,17 +43,21 @@ from gpt_viz.ui.widgets.manners import named
 if TYPE_CHECKING:
     from gpt_viz.ui.help import Help
     from gpt_viz.ui.palette import Palette
+    from gpt_viz.ui.text_card import TextCard
 
 PAINT_LIMIT_MS = 300  # a window that is not painted by then, since it is not shown, goes on all the same
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the window begins with, beside the model: a panel that fills it, presentation, and whether it remembers."""
+    """What the window begins with, beside the model: a panel that fills it, presentation, the files of last time, and
+    whether it remembers.
+    """
 
     panel: str = ""
     present: bool = False
     remembers: bool = True
+    again: Again = field(default_factory=Again)
 
 
 class Works(Protocol):
@@ -88,6 +95,7 @@ class MainWindow(QMainWindow):
         self.panels: dict[str, Panel] = {}
         self.help: Help | None = None
         self.palette_: Palette | None = None
+        self.text_card: TextCard | None = None
         self.selection, self.study, self.subject = SelectionModel(self), Study(self), Subject(self)
         self._jobs = count(1)
         self._remembered, self._opening = remembered, opening
@@ -115,7 +123,13 @@ class MainWindow(QMainWindow):
         self.form = ModelForm(self.subject)
         self.builder = Builder(self.subject, self.study, self.form, self.new_job, self.worker.send, self)
         self.checkpoints = Checkpoints(self, self.builder, self.new_job, self.worker.send)
-        self.messages = Messages(lambda event: self.builder.owns(event) or self.checkpoints.owns(event), self)
+        self.texts = Texts(self.subject, self.study, self.builder, self.new_job, self.worker.send, self)
+        self.reopening = Reopening(
+            self._opening.again, self.builder, self.study, self.texts.propose, self.texts.open, self.new_job,
+            self.worker.send, self,
+        )  # fmt: skip
+        followed = (self.builder, self.checkpoints, self.texts, self.reopening)
+        self.messages = Messages(lambda event: any(each.owns(event) for each in followed), self)
         self.reading = Reading(self.topbar, self.subject, self.study, self.selection, self)
         self.desk = Desk(self.form)
         self.desk.wait("Loading torch …")
@@ -125,19 +139,20 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.topbar)
         column.addWidget(self.messages.place)
+        column.addWidget(self.texts.offer)
         column.addWidget(Scroller(self.desk), 1)
         self.setCentralWidget(centre)
         self.setStatusBar(self.messages.status)
         self.actions_ = Actions(self)
         add_commands(self)
         self.topbar.menu.setMenu(menu(self))
-        self.topbar.act(self.actions_["sample"], self.actions_["present"])
+        self.topbar.act(self.actions_["sample"], self.actions_["present"], self.actions_["text"])
         self.looks.apply()
 
     def _connect(self) -> None:
-        builder, messages = self.builder, self.messages
-        builder.said.connect(messages.tell)
-        self.checkpoints.said.connect(messages.tell)
+        builder, messages, texts = self.builder, self.messages, self.texts
+        for speaker in (builder, self.checkpoints, texts, self.reopening):
+            speaker.said.connect(messages.tell)
         builder.ended.connect(messages.tell_of_build)
         builder.working.connect(messages.status.work)
         builder.advanced.connect(messages.status.advance)
@@ -145,7 +160,15 @@ class MainWindow(QMainWindow):
         self.conductor.settled.connect(self._all_is_settled)
         messages.stopped.connect(self._all_is_settled)
         messages.status.cancelled.connect(builder.cancel)
-        for listener in (builder.handle, self.conductor.handle, self.reading.handle, messages.handle, self._handle):
+        texts.working.connect(lambda what: messages.status.work(what, "text"))
+        texts.advanced.connect(messages.status.advance)
+        messages.status.cancelled.connect(texts.cancel)
+        builder.text_wanted.connect(texts.open)
+        self.study.corpus_changed.connect(self._name_text)
+        self._name_text()
+        for listener in (builder.handle, texts.handle, self.reopening.handle, self.conductor.handle):
+            self.bridge.listen(listener)
+        for listener in (self.reading.handle, messages.handle, self._handle):
             self.bridge.listen(listener)
         self.bridge.listen(self.checkpoints.handle)  # after the messages, which ask whose a failure is
         self.bridge.painted.connect(self._painted)
@@ -231,6 +254,9 @@ class MainWindow(QMainWindow):
         if not self.conductor.busy:
             self._all_is_settled()
 
+    def _name_text(self) -> None:
+        self.topbar.show_corpus(self.study.corpus.name, words.about(self.study.corpus))
+
     def _all_is_settled(self) -> None:
         self._settled = True
         for panel in self.panels.values():
@@ -278,6 +304,8 @@ class MainWindow(QMainWindow):
             self.desk.fill("")
         elif self._presenting:
             self.present(False)
+        elif not self.texts.offer.isHidden():
+            self.texts.offer.dismiss()
         else:
             self.messages.strip.dismiss()
 
@@ -293,6 +321,17 @@ class MainWindow(QMainWindow):
         """The list of all commands."""
         if self.palette_ is not None:
             self.palette_.ask([action for action in self.actions_ if action.objectName() != "action.palette"])
+
+    def show_text(self) -> None:
+        """What there is to know of the text under study, under its button."""
+        if self.text_card is None:
+            from gpt_viz.ui.text_card import TextCard
+
+            self.text_card = TextCard(self)
+            self.text_card.read_as.connect(self.texts.read_as)
+            self.text_card.asked.connect(lambda what: self.actions_[what].trigger())
+        self.text_card.show_text(self.study.corpus, self.subject.built)
+        self.text_card.pop_up(self.topbar.corpus)
 
     def show_help(self) -> None:
         """The page of the panel that fills the window or has the focus, else the first one."""
@@ -328,7 +367,7 @@ class MainWindow(QMainWindow):
         path = next((url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()), "")
         if path:
             event.acceptProposedAction()
-            (self.builder.open_checkpoint if is_checkpoint(path) else self.builder.open_text)(path)
+            (self.builder.open_checkpoint if is_checkpoint(path) else self.texts.open)(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember, and end what is under way; nobody is asked, nothing is waited for."""

@@ -230,6 +230,6 @@ def test_a_model_of_pieces_is_read_and_sampled_in_pieces(window, qtbot, tmp_path
     text = tmp_path / "poem.txt"
     text.write_text("the theme", encoding="utf-8")
     before = window.subject.built
-    window.builder.open_text(str(text))
+    window.texts.open(str(text))
     qtbot.waitUntil(lambda: window.study.prompt == "the theme", timeout=WAIT)
     assert window.subject.built is before  # it reads any text: nothing is built for one

@@ -204,7 +204,7 @@ def test_a_text_of_known_characters_keeps_the_model(fake, qtbot, tmp_path):
     path = tmp_path / "plain.txt"
     path.write_text("the quick brown fox jumps over the lazy dog", encoding="utf-8")
     before = fake.subject.built
-    fake.builder.open_text(str(path))
+    fake.texts.open(str(path))
     qtbot.waitUntil(lambda: fake.study.prompt == "the quick brown ")  # the block is 16 long
     assert fake.subject.built is before
 
@@ -212,7 +212,9 @@ def test_a_text_of_known_characters_keeps_the_model(fake, qtbot, tmp_path):
 def test_a_text_of_other_characters_brings_its_alphabet_and_a_model_for_it(fake, qtbot, tmp_path):
     path = tmp_path / "other.txt"
     path.write_text("éàü" * 20, encoding="utf-8")
-    wait_built(qtbot, fake, lambda: fake.builder.open_text(str(path)))
+    fake.texts.open(str(path))
+    qtbot.waitUntil(lambda: "other.txt" in fake.texts.offer.text())
+    wait_built(qtbot, fake, child(fake, "offer.answer.0").click)
     assert fake.subject.built.alphabet == ("à", "é", "ü")
     assert fake.subject.built.config.vocabulary == 3
     assert fake.subject.built.config.layers == 2
@@ -225,7 +227,9 @@ def test_a_text_whose_model_can_not_be_built_changes_nothing(fake, qtbot, tmp_pa
     path.write_text("éàü", encoding="utf-8")
     before, prompt = fake.subject.built, fake.study.prompt
     fake.engine.mistake = (Build, MemoryError("no room"))
-    wait_built(qtbot, fake, lambda: fake.builder.open_text(str(path)))
+    fake.texts.open(str(path))
+    qtbot.waitUntil(lambda: "other.txt" in fake.texts.offer.text())
+    wait_built(qtbot, fake, child(fake, "offer.answer.0").click)
     assert fake.subject.built is before
     assert fake.study.prompt == prompt
     assert child(fake, "model.vocabulary").value() == 65
@@ -233,7 +237,7 @@ def test_a_text_whose_model_can_not_be_built_changes_nothing(fake, qtbot, tmp_pa
 
 
 def test_a_file_that_can_not_be_read_is_said(fake, qtbot, tmp_path):
-    fake.builder.open_text(str(tmp_path / "<i>missing.txt"))
+    fake.texts.open(str(tmp_path / "<i>missing.txt"))
     qtbot.waitUntil(lambda: "<i>missing.txt" in fake.messages.strip.text())
 
 
