@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # numpy is loaded after the first paint, and the window knows these classes before it
     import numpy as np
+
+
+def round_limit(largest: float) -> float:
+    """Where a scale ends that holds numbers of this size: at a round number, so that it seldom changes.
+
+    >>> [round_limit(size) for size in (0.0884, 0.1, 4.1, 0.0)]
+    [0.1, 0.1, 5.0, 1.0]
+    """
+    if largest <= 0:
+        return 1.0
+    power = math.floor(math.log10(largest))
+    steps = (float(f"{step}e{power}") for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10))
+    return next((step for step in steps if largest <= step), largest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Generator
 from dataclasses import replace
@@ -20,7 +19,7 @@ from gpt_viz.engine.model import GPT
 from gpt_viz.engine.pictures import picturing
 from gpt_viz.engine.stepstats import counting, figuring
 from gpt_viz.ledger import TensorSpec
-from gpt_viz.measures import Figures
+from gpt_viz.measures import Figures, round_limit
 from gpt_viz.protocol import Weights
 
 _AT_ONCE = 1_000_000  # so many numbers are looked at without a pause
@@ -73,19 +72,6 @@ def opening_weights(held: Loaded, parameter: str) -> Generator[None, None, tuple
         promised = promised_std(held.info.config, spec.name)
         found.append(Weights(picture, measured, counted, promised, initial, spec.shared_with))
     return tuple(found)
-
-
-def round_limit(largest: float) -> float:
-    """Where a scale ends that holds numbers of this size: 1, 2 or 5 times a power of ten, so that it seldom changes.
-
-    >>> [round_limit(size) for size in (0.0884, 0.1, 4.1, 0.0)]
-    [0.1, 0.1, 5.0, 1.0]
-    """
-    if largest <= 0:
-        return 1.0
-    power = math.floor(math.log10(largest))
-    steps = (float(f"{step}e{power}") for step in (1, 2, 5, 10))
-    return next((step for step in steps if largest <= step), largest)
 
 
 def _initial_std(held: Loaded, name: str, now: Figures) -> Generator[None, None, float | None]:

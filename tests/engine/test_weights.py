@@ -15,7 +15,8 @@ from gpt_viz.engine.initialise import build, promised_std
 from gpt_viz.engine.loaded import loaded
 from gpt_viz.engine.stages import finished
 from gpt_viz.engine.tokenizer import tokenizer_for
-from gpt_viz.engine.weights import UnknownParameter, opening_weights, round_limit, tensors_of
+from gpt_viz.engine.weights import UnknownParameter, opening_weights, tensors_of
+from gpt_viz.measures import round_limit
 from gpt_viz.protocol import Build, OpenWeights, WeightsOpened
 
 STEP5, BUILD = PRESETS["step5"].config, PRESETS["build-gpt"].config
@@ -111,7 +112,17 @@ def test_a_large_tensor_keeps_what_stands_out_of_each_rectangle():
 
 @pytest.mark.parametrize(
     ("largest", "limit"),
-    [(0.0884, 0.1), (0.1, 0.1), (0.1001, 0.2), (2.0, 2.0), (4.1, 5.0), (9.99, 10.0), (0.0, 1.0), (3e-30, 5e-30)],
+    [
+        (0.0884, 0.1),
+        (0.1, 0.1),
+        (0.1001, 0.15),
+        (2.0, 2.0),
+        (4.1, 5.0),
+        (9.99, 10.0),
+        (0.0, 1.0),
+        (3.1e-30, 4e-30),
+        (7.0, 8.0),
+    ],
 )
 def test_a_scale_ends_at_a_round_number(largest, limit):
     assert round_limit(largest) == limit

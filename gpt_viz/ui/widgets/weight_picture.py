@@ -1,0 +1,113 @@
+"""A matrix of weights as a picture, and how its numbers are spread. Knows no model.
+
+Both have one scale, as long below 0 as above, which is given: weights that are trained move on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
+
+from gpt_viz.ui.theme import tokens
+from gpt_viz.ui.widgets import shades
+from gpt_viz.ui.widgets.histogram import Bins, Histogram
+from gpt_viz.ui.widgets.shades import Shades
+from gpt_viz.ui.widgets.sheet import Sheet
+from gpt_viz.ui.widgets.tensor_picture import TensorPicture
+
+LABELLED = (190, 84, 120)  # px: a picture that is less wide, or less high with one row or with more, has no labels
+
+
+class WeightPicture(TensorPicture):
+    """The picture of one tensor; `limit` is the size at which its colours end. A `titled` one has its name above it,
+    and labels beside it where there is room for them.
+    """
+
+    def __init__(self) -> None:
+        self._limit, self._titled = 1.0, False
+        super().__init__()
+
+    def show_weights(self, sheet: Sheet | None, limit: float, *, titled: bool) -> None:
+        """Show another tensor."""
+        before = (self._limit, self._titled, self.small)
+        self._limit, self._titled = limit, titled
+        self.show_sheet(sheet)
+        self._fit()
+        if before != (self._limit, self._titled, self.small):
+            self._refresh()
+
+    def margins(self) -> tuple[float, float, float, float]:
+        left, top, right, bottom = super().margins()
+        title = self._titled and not self.small
+        return left, top + (ceil(self._metrics.height()) + 2 if title else 0), right, bottom
+
+    def _refresh(self) -> None:
+        super()._refresh()
+        self.shades = replace(self.shades, limit=self._limit)
+
+    def _fit(self) -> None:
+        high = LABELLED[1 if self.sheet is not None and self.sheet.rows == 1 else 2]
+        self.small = self._titled and (self.width() < LABELLED[0] or self.height() < high)
+
+    def _paint_words(self, painter: QPainter, picture: QRectF) -> None:
+        super()._paint_words(painter, picture)
+        if self._titled and not self.small and self.sheet is not None:
+            painter.setFont(self._bold)
+            painter.setPen(QColor(tokens().text))
+            painter.drawText(QPointF(picture.left(), self._bold_metrics.ascent()), self.sheet.name)
+            after = picture.left() + self._bold_metrics.horizontalAdvance(self.sheet.name) + 8
+            painter.setFont(self._font)
+            painter.setPen(QColor(tokens().muted))
+            painter.drawText(QPointF(after, self._metrics.ascent()), self.sheet.sizes)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit()
+        super().resizeEvent(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The mean, the standard deviation around it, and the one around 0 that was promised; None is not marked."""
+
+    mean: float | None = None
+    now: float | None = None
+    promised: float | None = None
+
+
+class SpreadHistogram(Histogram):
+    """The histogram with its spread marked: full lines now, dashed ones as promised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spread = Spread()
+        self.setToolTip(
+            "Full lines: one std to both sides of the mean. Dashed lines: one std to both sides of 0, as promised."
+        )
+
+    def show_spread(self, bins: Bins | None, limit: float, spread: Spread, *, not_finite: bool) -> None:
+        """Show another tensor's numbers."""
+        if spread != self._spread:
+            self._spread = spread
+            self.update()
+        self.show_bins(bins, Shades(shades.SIGNED, limit), ("not finite",) if not_finite else ())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.bins is None:
+            return
+        painter, area, colours = QPainter(self), self.bars(), tokens()
+        low, wide = self.bins.low, self.bins.high - self.bins.low
+        lines = (
+            (0.0, self._spread.promised, colours.text, Qt.PenStyle.DashLine),
+            (self._spread.mean or 0.0, self._spread.now, colours.accent_text, Qt.PenStyle.SolidLine),
+        )
+        for mean, size, colour, style in lines:
+            for number in (mean - size, mean + size) if size else ():
+                x = round(area.x() + area.width() * (number - low) / wide) + 0.5
+                for pen in (QPen(QColor(colours.card), 3), QPen(QColor(colour), 1, style)):
+                    painter.setPen(pen)
+                    painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        painter.end()
