@@ -98,7 +98,7 @@ def _take(window: MainWindow, directory: Path, size: tuple[int, int]) -> None:
     for name in window.panels:
         window.desk.fill(name)
         _settle(window)
-        dock = window.desk.dock(name)
+        dock = window.desk.place(name)
         window.resize(window.size() + QSize(*size) - dock.size())
         _settle(window)
         _save(dock, directory / f"{name}.png")

@@ -13,7 +13,9 @@ from PySide6.QtWidgets import (
     QLabel,
     QMainWindow,
     QScrollArea,
+    QStackedWidget,
     QTabWidget,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -56,15 +58,27 @@ class Desk(QMainWindow):
         self.setContentsMargins(GAP, GAP, GAP, GAP)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self._docks: dict[str, QDockWidget] = {}
-        self._before: QByteArray | None = None
-        self._behind: dict[int, str] = {}  # by the panel's place in the order: behind whose tab it is
+        self._headers: dict[str, QWidget] = {}
+        self._bodies: dict[str, QWidget] = {}
         self._full = ""
         self._presenting = False
         header = Header("Model")
         header.sentence.hide()
         self.form_dock = self._dock("model", "Model", header, form)
+        self.page = QWidget()
+        self._page = QVBoxLayout(self.page)
+        self._page.setContentsMargins(0, 0, 0, 0)
+        self._page.setSpacing(0)
+        around = QWidget()
+        margins = QVBoxLayout(around)
+        margins.setContentsMargins(GAP, GAP, GAP, GAP)
+        margins.addWidget(self.page)
+        self.stack = QStackedWidget()  # what the window shows: all docks, or one panel
+        self.stack.addWidget(Scroller(self))
+        self.stack.addWidget(around)
         # A place for the focus that has no use for any key; a widget that is hidden would pass it to the next one.
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusProxy(self.stack)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
 
     # -- putting up --
@@ -75,7 +89,6 @@ class Desk(QMainWindow):
         scroller.setMinimumSize(160, 110)
         dock = self._dock(panel.name, panel.title, panel.header, scroller)
         dock.visibilityChanged.connect(lambda seen: panel.come_into_sight() if seen else None)
-        self._behind[len(self._docks)] = panel.behind
         self._docks[panel.name] = dock
         dock.hide()
 
@@ -112,7 +125,7 @@ class Desk(QMainWindow):
             elif place < 4:
                 self.splitDockWidget(docks[place - 2], dock, Qt.Orientation.Vertical)
             else:
-                self.tabifyDockWidget(self._docks.get(self._behind.get(place, ""), docks[place % 4]), dock)
+                self.tabifyDockWidget(docks[place % 4], dock)
         for dock in (self.form_dock, *docks):
             dock.show()
         for dock in docks[:4]:
@@ -131,6 +144,7 @@ class Desk(QMainWindow):
 
     def _dock(self, name: str, title: str, header: QWidget, inner: QWidget) -> QDockWidget:
         dock = named(QDockWidget(title, self), f"dock.{name}", title)
+        self._headers[name], self._bodies[name] = header, inner
         dock.setTitleBarWidget(header)
         inner.setProperty("card", "bottom")
         inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -147,22 +161,43 @@ class Desk(QMainWindow):
         return self._full
 
     def fill(self, name: str) -> None:
-        """Let the panel of that name have all the room; "" puts everything back where it was."""
+        """Let the panel of that name have all the room; "" puts everything back where it was.
+
+        The panel moves to a page of its own and back: docks that are hidden and shown again in numbers are more than
+        Qt's layout of them can always bear.
+        """
         if name == self._full or (name and name not in self._docks):
             return
-        if self._before is None:
-            self._before = self.saveState(self._version())
-        self._full = name
         self.setFocus()
+        if self._full:
+            self._move(self._full, to_page=False)
+        self._full = name
         if name:
             self._docks[name].setFloating(False)
-            for each, dock in self._all():
-                dock.setVisible(each == name)
-        else:
-            self.restoreState(self._before, self._version())
-            self._before = None
-            self.form_dock.setVisible(self.form_dock.isVisible() and not self._presenting)
+            self._move(name, to_page=True)
+        self.stack.setCurrentIndex(1 if name else 0)
         self.filled.emit(name)
+
+    def _move(self, name: str, *, to_page: bool) -> None:
+        dock, header, body = self._docks[name], self._headers[name], self._bodies[name]
+        if to_page:
+            dock.setTitleBarWidget(QWidget())
+            dock.setWidget(QWidget())
+            self._page.addWidget(header)
+            self._page.addWidget(body, 1)
+        else:
+            for place, mine in ((dock.titleBarWidget(), header), (dock.widget(), body)):
+                self._page.removeWidget(mine)
+                if place is not None:
+                    place.deleteLater()
+            dock.setTitleBarWidget(header)
+            dock.setWidget(body)
+        header.show()
+        body.show()
+
+    def place(self, name: str) -> QWidget:
+        """What holds the panel now, title and all: its dock, or the page that it fills."""
+        return self.page if name == self._full else self._docks[name]
 
     def toggle(self, name: str) -> None:
         """Let the panel fill the window, or go back if it does."""
@@ -171,7 +206,7 @@ class Desk(QMainWindow):
     def present(self, on: bool) -> None:
         """Leave the form out, or bring it back."""
         self._presenting = on
-        self.form_dock.setVisible(not on and not self._full)
+        self.form_dock.setVisible(not on)
 
     def close_panel(self, name: str) -> None:
         """Take the panel from the desk; the menu brings it back."""
@@ -182,9 +217,6 @@ class Desk(QMainWindow):
         """The dock of that panel."""
         return self._docks[name]
 
-    def _all(self) -> list[tuple[str, QDockWidget]]:
-        return [("model", self.form_dock), *self._docks.items()]
-
     # -- remembering --
 
     def _version(self) -> int:
@@ -193,9 +225,8 @@ class Desk(QMainWindow):
 
     def layout_state(self) -> bytes:
         """The layout, as it is when no panel fills the window."""
-        if self._before is not None:
-            return bytes(self._before.data())
-        self.form_dock.setVisible(self.form_dock.isVisible() or self._presenting)
+        if self._presenting:
+            self.form_dock.show()
         return bytes(self.saveState(self._version()).data())
 
     def restore_layout(self, state: bytes) -> bool:
@@ -205,8 +236,8 @@ class Desk(QMainWindow):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A double click on a title fills the window with its panel; keys of a floating dock reach the window."""
         if event.type() == QEvent.Type.MouseButtonDblClick and isinstance(watched, Header):
-            for name, dock in self._docks.items():
-                if dock.titleBarWidget() is watched:
+            for name in self._docks:
+                if self._headers[name] is watched:
                     self.toggle(name)
                     return True
         elif event.type() == QEvent.Type.KeyPress and isinstance(watched, QDockWidget) and watched.isFloating():

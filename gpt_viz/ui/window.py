@@ -24,7 +24,7 @@ from gpt_viz.ui.builder import Builder, Choice
 from gpt_viz.ui.checkpoints import Checkpoints, is_checkpoint
 from gpt_viz.ui.commands import add_commands, menu
 from gpt_viz.ui.conductor import Conductor
-from gpt_viz.ui.desk import Desk, Scroller
+from gpt_viz.ui.desk import Desk
 from gpt_viz.ui.faults import Faults
 from gpt_viz.ui.looks import Looks
 from gpt_viz.ui.messages import Messages
@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.topbar)
         column.addWidget(self.messages.place)
         column.addWidget(self.texts.offer)
-        column.addWidget(Scroller(self.desk), 1)
+        column.addWidget(self.desk.stack, 1)
         self.setCentralWidget(centre)
         self.setStatusBar(self.messages.status)
         self.actions_ = Actions(self)
