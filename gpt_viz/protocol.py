@@ -27,10 +27,13 @@ OTHER = "other"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """Something to be done. A newer command of the same `lane` and slot supersedes an older one."""
+    """Something to be done. A newer command of the same `lane` and slot supersedes an older one, if it is of the same
+    `asker`: views that ask for themselves do not take each other's answers away.
+    """
 
     job: int
     slot: str = CURRENT
+    asker: str = ""
     lane: ClassVar[str] = ""
 
 

@@ -25,3 +25,9 @@ def alphabet() -> tuple[str, ...]:
 def passage() -> str:
     """The built-in text: a passage in the manner of a play, within the 65 characters."""
     return text("data/passage.txt").replace("\r", "")
+
+
+def checkpoint(name: str) -> Path | None:
+    """The file of the trained weights that ship under that name, as `step5`; None where there are none."""
+    path = ROOT / "checkpoints" / f"{name}.safetensors"
+    return path if path.is_file() else None

@@ -134,8 +134,7 @@ class Runner:
 
     def _supersede(self, command: Command) -> None:
         for number, job in list(self._jobs.items()):
-            same = (job.command.lane, job.command.slot) == (command.lane, command.slot)
-            if number == command.job or (same and command.lane):
+            if number == command.job or (command.lane and _road(job.command) == _road(command)):
                 self._close(number, superseded=True)
 
     def _close(self, number: int, *, superseded: bool) -> None:
@@ -148,6 +147,11 @@ class Runner:
             self._emit(failure(error, number, job.command.slot))
         else:
             self._emit(Cancelled(job=number, slot=job.command.slot, superseded=superseded))
+
+
+def _road(command: Command) -> tuple[str, str, str]:
+    """Of the commands on one road only the newest goes on."""
+    return command.lane, command.slot, command.asker
 
 
 def failure(error: Exception, job: int, slot: str) -> Failed:

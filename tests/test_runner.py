@@ -206,6 +206,16 @@ def test_lanes_and_slots_leave_each_other_alone(bench):
     assert bench.engine.closed == []
 
 
+def test_views_that_ask_for_themselves_leave_each_other_s_jobs_alone(bench):
+    bench.engine.lengths |= dict.fromkeys(range(1, 5), 1000)
+    for command in (Predict(job=1, text=""), Predict(job=2, text="", asker="compare"), sample(3)):
+        bench.runner.submit(command)
+    bench.runner.submit(Sample(job=4, text="", asker="compare"))
+    assert bench.engine.closed == []
+    bench.runner.submit(Predict(job=5, text="", asker="compare"))
+    assert bench.engine.closed == [2]
+
+
 def test_a_job_s_number_that_comes_again_takes_its_own_place(bench):
     bench.runner.submit(sample(1))
     bench.runner.advance()

@@ -15,6 +15,7 @@ from PySide6.QtGui import QImage
 
 Codes = npt.NDArray[np.uint16]
 Pixels = npt.NDArray[np.uint32]
+Spans = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 
 LINEAR = "linear"
 LOG = "log"

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 )
 
 from gpt_viz.ui.theme import mono_font, theme, tokens, ui_font
-from gpt_viz.ui.widgets.colormap import LINEAR, Codes, causal_pixels, codes_of, image_of, palette, spans
+from gpt_viz.ui.widgets.colormap import LINEAR, Codes, Pixels, Spans, causal_pixels, codes_of, image_of, palette, spans
 from gpt_viz.ui.widgets.marks import mark_chosen, mark_focus, mark_hovered, mark_key, mark_query
 from gpt_viz.ui.widgets.picture import Picture
 from gpt_viz.ui.widgets.token_axis import Placed, Span, TokenAxis, paint_title
@@ -44,6 +44,7 @@ class Heatmap(Picture):
         super().__init__(keys=frozenset(_ZOOM))
         self._codes: Codes = np.zeros((1, 1), np.uint16)
         self._stretch = LINEAR
+        self._bare = False
         self._chosen: tuple[int | None, int | None] = (None, None)
         self._hover: tuple[int, int] | None = None
         self._view = View(0, 0, 1)
@@ -88,6 +89,12 @@ class Heatmap(Picture):
             self._stretch = stretch
             self._refresh()
 
+    def set_bare(self, bare: bool) -> None:
+        """Leave the labels and titles beside the picture away, where there is no room for them."""
+        if bare != self._bare:
+            self._bare = bare
+            self._refresh()
+
     def reset_view(self) -> None:
         """Show the whole pattern."""
         self._set_view(View(0, 0, self.count))
@@ -122,6 +129,8 @@ class Heatmap(Picture):
 
     def margins(self) -> tuple[float, float, float, float]:
         """The room around the picture for labels and titles: left, top, right, bottom."""
+        if self._bare:
+            return 3, 3, 3, 3
         title = ceil(self._title_metrics.height())
         left = title + 4 + self._down.depth + 5
         bottom = 4 + self._across.depth + 3 + title
@@ -180,20 +189,31 @@ class Heatmap(Picture):
         ratio = self.devicePixelRatioF()
         side = round(picture.width() * ratio)
         if self._image is None or self._image.width() != side:
-            view, colours = self._view, tokens()
+            view = self._view
             rows = spans(view.row, view.row + view.span, side, self.count)
             columns = spans(view.column, view.column + view.span, side, self.count)
-            table = palette(self._stretch, colours.bad)
-            self._pixels = causal_pixels(self._codes, rows, columns, table, colours.masked)
+            self._pixels = self._coloured(rows, columns)
             self._image = image_of(self._pixels)
             self._image.setDevicePixelRatio(ratio)
         return self._image
 
+    def _coloured(self, rows: Spans, columns: Spans) -> Pixels:
+        table = palette(self._stretch, tokens().bad)
+        return causal_pixels(self._codes, rows, columns, table, tokens().masked)
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours, picture = tokens(), self.picture()
+        picture = self.picture()
         painter = QPainter(self)
         painter.drawImage(picture.topLeft(), self._rendered(picture))
         self._paint_marks(painter, picture)
+        if not self._bare:
+            self._paint_sides(painter, picture)
+        if self.hasFocus():
+            mark_focus(painter, picture)
+        painter.end()
+
+    def _paint_sides(self, painter: QPainter, picture: QRectF) -> None:
+        colours = tokens()
         down, across = self.labels()
         query, key = QColor(colours.query), QColor(colours.key)
         self._down.paint(painter, down, query, query)
@@ -203,9 +223,6 @@ class Heatmap(Picture):
         paint_title(painter, "key (to) →", self._title_font, QPointF(picture.left(), below), False)
         beside = QPointF(self._title_metrics.descent() + 1, picture.top())
         paint_title(painter, "query (from) →", self._title_font, beside, True)
-        if self.hasFocus():
-            mark_focus(painter, picture)
-        painter.end()
 
     def _paint_marks(self, painter: QPainter, picture: QRectF) -> None:
         query, key = (None if at is None or at >= self.count else at for at in self._chosen)

@@ -41,6 +41,7 @@ class Mosaic(Picture):
         super().__init__()
         self._codes: Codes = np.zeros((1, 1, 1, 1), np.uint16)
         self._stretch = LINEAR
+        self._bare = False
         self._chosen = (0, 0)
         self._hover: tuple[int, int] | None = None
         self._canvas: npt.NDArray[np.uint32] = np.zeros((1, 1), np.uint32)
@@ -67,6 +68,12 @@ class Mosaic(Picture):
             self._stretch = stretch
             self._refresh()
 
+    def set_bare(self, bare: bool) -> None:
+        """Leave the numbers and the caption away, where there is no room for them."""
+        if bare != self._bare:
+            self._bare = bare
+            self._refresh()
+
     def _restyle(self) -> None:
         self._font = ui_font(SMALL)
         self._metrics = QFontMetricsF(self._font)
@@ -85,6 +92,8 @@ class Mosaic(Picture):
 
     def _margins(self) -> tuple[float, float, float]:
         """Left, top and bottom, in pixels: the layers' numbers; the outline; the heads' numbers and the caption."""
+        if self._bare:
+            return OUTLINE, OUTLINE, OUTLINE
         widest = self._metrics.horizontalAdvance(str(max(self._codes.shape[0] - 1, 0)))
         return ceil(widest) + 8 + OUTLINE, OUTLINE, 2 * ceil(self._metrics.height()) + 6
 
@@ -109,7 +118,7 @@ class Mosaic(Picture):
     def fitted(self, width: float, height: float) -> tuple[int, int]:
         """The part of a room of that size that would really be used: width, height."""
         tiling = self._tiling(width, height, 1.0)
-        used = max(tiling.width, self._metrics.horizontalAdvance(self._caption()))
+        used = tiling.width if self._bare else max(tiling.width, self._metrics.horizontalAdvance(self._caption()))
         return ceil(tiling.left + used + OUTLINE), ceil(tiling.top + tiling.height + OUTLINE + self._margins()[2])
 
     @staticmethod
@@ -148,7 +157,8 @@ class Mosaic(Picture):
         painter = QPainter(self)
         area = QRectF(0, 0, tiling.width, tiling.height)
         painter.drawImage(QPointF(tiling.left / ratio, tiling.top / ratio), self._image, area)
-        self._paint_numbers(painter, tiling, ratio)
+        if not self._bare:
+            self._paint_numbers(painter, tiling, ratio)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         radius = min(3.0, tiling.side / ratio / 6)
