@@ -4,11 +4,13 @@
 from dataclasses import replace
 
 import pytest
+from PySide6.QtWidgets import QSpinBox
 from test_parameters import GPT2, GPT3, STEP5, model, panel_of, settle
 
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.ui.dragging import followed
+from gpt_viz.ui.model_form import ModelForm
 from gpt_viz.ui.parameter_rows import ParameterRows
 from gpt_viz.ui.parameter_sums import difference_sum, difference_words, heads_sum, heads_words, rule_sum, signed
 from gpt_viz.ui.parameter_view import ParameterView, heads_alone
@@ -270,6 +272,32 @@ def test_dragging_sizes_resets_no_row_and_rebuilds_no_item(panel_of, world):
         assert panel.view.line((2,)).cells[4] == f"{4 * 3 * width**2:,}"
         assert sum(wedge.count for wedge in panel.pie._rings[1]) == ledger.total(replace(STEP5, width=width))
     assert resets == []
+
+
+@pytest.mark.parametrize(
+    ("field", "moves"),
+    [
+        ("layers", (5, 8, 96)), ("heads", (8, 16, 32)), ("width", (132, 256, 12_288)), ("block_size", (65, 1024, 2048)),
+        ("vocabulary", (66, 1000, 50_257)),
+    ],
+)  # fmt: skip
+def test_what_the_form_holds_is_drawn_in_the_next_frame_and_asks_for_no_build(panel_of, world, qtbot, field, moves):
+    panel = panel_of(STEP5)
+    form = ModelForm(world.subject)
+    qtbot.addWidget(form)
+    form.show_config(STEP5, 1337, "cpu")
+    form.set_memory(10**15)
+    panel.dirty = False
+    for value in moves:
+        form.findChild(QSpinBox, f"model.{field}").setValue(value)
+        assert panel.dirty
+        panel.dirty = False
+        panel.draw()
+        whole = ledger.total(replace(STEP5, **{field: value}))
+        assert panel.totals.lines[0].cells[4] == f"{whole:,}"
+        assert sum(wedge.count for wedge in panel.pie._rings[1]) == whole
+        assert panel.view.heads is (field == "heads")
+    assert world.sent == []
 
 
 def test_the_time_to_follow_a_drag_is_measured_for_each_step_of_it(qapp):

@@ -591,3 +591,44 @@ def test_every_control_has_its_name(panel_of, world):
     for widget in (panel.up, panel.stage.histogram, panel.stage.figures, *panel.stage.pictures):
         assert widget.objectName().startswith("weights.")
         assert widget.accessibleName()
+
+
+def test_training_on_the_real_engine_is_followed_and_held_against_what_was_drawn(world, qtbot):
+    from gpt_viz import resources
+    from gpt_viz.engine.engine import Engine
+    from gpt_viz.protocol import Build, Built, Train
+    from gpt_viz.schedule import TrainingSettings
+
+    engine = Engine()
+    config = GPTConfig(block_size=8, layers=1, heads=2, width=8)
+
+    def run(command):
+        for event in engine.run(command):
+            if isinstance(event, panel.events):
+                panel.handle(event)
+            if isinstance(event, Built):
+                world.subject.set_built(event.model)
+
+    panel = WeightsPanel(world.context)
+    qtbot.addWidget(panel)
+    qtbot.addWidget(panel.header)
+    panel._inquiry._clock = lambda: world.now
+    world.now = 100.0
+    run(Build(job=1, config=config, device="cpu", alphabet=tuple(resources.alphabet())))
+    world.selection.choose(parameter="head.weight")
+
+    def look():
+        world.now += 10
+        panel.draw()
+        while world.sent:
+            run(world.sent.pop())
+        panel.draw()
+        return dict(panel.stage.figures.pairs)
+
+    before = look()
+    assert "std as drawn" not in before
+    run(Train(job=2, settings=TrainingSettings(steps=3, batch=2, rate=0.05, warmup=0), tokens=0))
+    after = look()
+    assert after["std"] != before["std"]
+    assert after["std as drawn"] == before["std"]
+    assert after["std promised"] == before["std promised"]
