@@ -350,7 +350,8 @@ def test_a_heads_matrices_stand_beside_each_other_on_one_scale(panel_of, world):
     assert [picture.sheet.name for picture in shown] == [
         "query", "query bias", "key", "key bias", "value", "value bias"
     ]  # fmt: skip
-    assert len({picture.shades.limit for picture in shown}) == 1
+    assert len({picture.shades.limit for picture in shown[::2]}) == 1
+    assert len({picture.shades.limit for picture in shown[1::2]}) == 1
     geometries = [picture.geometry() for picture in shown]
     for i, one in enumerate(geometries):
         assert panel.stage.rect().contains(one)
@@ -457,6 +458,18 @@ def test_trained_weights_move_on_a_scale_that_does_not_shrink(panel_of, world):
     panel.draw()
     answer(panel, world, std=0.049)
     assert picture.shades.limit == 0.15
+
+
+def test_a_bias_has_a_scale_of_its_own(panel_of, world):
+    panel = panel_of(select="blocks.0.attn.proj")
+    event = opened("blocks.0.attn.proj", job=world.sent[-1].job)
+    panel.handle(replace(event, tensors=(weights("blocks.0.attn.proj.weight", std=0.006), event.tensors[1])))
+    panel.draw()
+    matrix, bias = panel.stage.pictures[:2]
+    assert (matrix.shades.limit, bias.shades.limit) == (0.015, limit_of(event.tensors[1]))
+    assert ("colours end at", "±0.015") in panel.stage.figures.pairs
+    bias.hovered.emit((0, 0))
+    assert panel.stage.histogram._shades.limit == bias.shades.limit
 
 
 def test_zeros_do_not_fade_what_stands_beside_them(panel_of, world):

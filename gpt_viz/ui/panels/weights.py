@@ -155,5 +155,6 @@ def _shown(weights: Weights, place: str, model: ModelInfo) -> Shown:
         limit=limit_of(weights),
         spread=Spread(figures.mean, figures.std, weights.promised_std),
         pairs=pairs(weights),
+        family=picture.name.rpartition(".")[2],  # a bias is often of another size than its matrix
         not_finite=figures.not_finite > 0,
     )

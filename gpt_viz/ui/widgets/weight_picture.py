@@ -6,7 +6,7 @@ Both have one scale, as long below 0 as above, which is given: weights that are 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, floor
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -18,6 +18,9 @@ from gpt_viz.ui.widgets.shades import Shades
 from gpt_viz.ui.widgets.sheet import Sheet
 from gpt_viz.ui.widgets.tensor_picture import TensorPicture
 
+STRIP = 28  # px that one row of cells is high, at most
+SLIMMEST = 8.0  # a cell's long side by its short one, at most
+LARGEST = 64  # px of a cell's side
 LABELLED = (190, 84, 120)  # px: a picture that is less wide, or less high with one row or with more, has no labels
 
 
@@ -43,6 +46,22 @@ class WeightPicture(TensorPicture):
         left, top, right, bottom = super().margins()
         title = self._titled and not self.small
         return left, top + (ceil(self._metrics.height()) + 2 if title else 0), right, bottom
+
+    def picture(self) -> QRectF:
+        """The rectangle that the cells fill: nearly all there is, as a matrix of weights has no shape of its own."""
+        left, top, right, bottom = self.margins()
+        ratio, (rows, columns) = self.devicePixelRatioF(), self._codes.shape
+        wide = min(max(self.width() - left - right, 8) * ratio / columns, LARGEST * ratio)
+        high = min(max(self.height() - top - bottom, 8) * ratio / rows, LARGEST * ratio)
+        if rows == 1:
+            high = min(high, STRIP * ratio)
+        else:
+            wide, high = min(wide, high * SLIMMEST), min(high, wide * SLIMMEST)
+        wide, high = (floor(each) if floor(each) >= 0.9 * each else each for each in (wide, high))
+        return QRectF(
+            floor(left * ratio) / ratio, floor(top * ratio) / ratio,
+            max(floor(wide * columns), 1) / ratio, max(floor(high * rows), 1) / ratio,
+        )  # fmt: skip
 
     def _refresh(self) -> None:
         super()._refresh()

@@ -27,13 +27,17 @@ STRIP = 22  # px that one row of cells is high
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """One tensor: its sheet, its counts, its spread and its figures. Its colours end at `limit`; 0 leaves that open."""
+    """One tensor: its sheet, its counts, its spread and its figures.
+
+    Its colours end at `limit`, and at the largest one of its `family`; 0 leaves that open.
+    """
 
     sheet: Sheet
     bins: Bins | None
     limit: float
     spread: Spread
     pairs: tuple[tuple[str, str], ...]
+    family: str = ""
     not_finite: bool = False
 
 
@@ -57,7 +61,7 @@ class WeightStage(QWidget):
         self._words = ""
         self._shown: tuple[Shown, ...] = ()
         self._looked_at = 0
-        self._limit = 1.0
+        self._limits: dict[str, float] = {}
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -65,15 +69,15 @@ class WeightStage(QWidget):
         """Show these; if not `anew`, they are the same ones with other numbers: then figures stay with the tensor that
         was looked at, and the scale does not shrink."""
         self._shown = tuple(shown)
-        limit = max(each.limit for each in shown)
         if anew:
             self._looked_at = 0
-        else:
-            limit = max(limit, self._limit)
-        self._limit = limit or 1.0
+            self._limits.clear()
+        for each in shown:
+            self._limits[each.family] = max(each.limit, self._limits.get(each.family, 0.0))
         for at, picture in enumerate(self.pictures):
-            sheet = self._shown[at].sheet if at < len(self._shown) else None
-            picture.show_weights(sheet, self._limit, titled=len(self._shown) > 1)
+            one = self._shown[at] if at < len(self._shown) else None
+            sheet, limit = (one.sheet, self._limit(one)) if one else (None, 1.0)
+            picture.show_weights(sheet, limit, titled=len(self._shown) > 1)
             picture.setVisible(sheet is not None)
         self._show_figures()
 
@@ -89,6 +93,9 @@ class WeightStage(QWidget):
         self.words.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(self.words.width() - 2, 0)))
         self.words.setAccessibleName(words)
 
+    def _limit(self, each: Shown) -> float:
+        return self._limits[each.family] or 1.0
+
     def _hovered(self, at: int, cell: tuple[int, int] | None) -> None:
         if cell is not None and at != self._looked_at and at < len(self._shown):
             self._looked_at = at
@@ -99,9 +106,10 @@ class WeightStage(QWidget):
 
     def _show_figures(self) -> None:
         each = self._shown[self._looked_at]
-        self.histogram.show_spread(each.bins, self._limit, each.spread, not_finite=each.not_finite)
+        limit = self._limit(each)
+        self.histogram.show_spread(each.bins, limit, each.spread, not_finite=each.not_finite)
         name = (("tensor", each.sheet.name),) if len(self._shown) > 1 else ()
-        self.figures.show_pairs((*name, *each.pairs, ("colours end at", f"±{self._limit:g}")))
+        self.figures.show_pairs((*name, *each.pairs, ("colours end at", f"±{limit:g}")))
         self.arrange()
 
     def _restyle(self) -> None:
