@@ -208,13 +208,21 @@ class Panel(QWidget):
         self.shown.emit()
 
 
-def find_panels() -> list[type[Panel]]:
-    """The Panel subclass of each file in `ui/panels/`, in their order."""
+def find_panels(report: Callable[[BaseException], None] | None = None) -> list[type[Panel]]:
+    """The Panel subclass of each file in `ui/panels/`, in their order. A file that can't be loaded is reported and left
+    out; without a `report` its error is raised.
+    """
     import gpt_viz.ui.panels as package
 
     found: list[type[Panel]] = []
     for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        try:
+            module = importlib.import_module(f"{package.__name__}.{info.name}")
+        except Exception as error:
+            if report is None:
+                raise
+            report(error)
+            continue
         found += [
             each
             for each in vars(module).values()

@@ -190,7 +190,7 @@ class MainWindow(QMainWindow):
         from gpt_viz.ui.palette import Palette
 
         self.help, self.palette_ = Help(self), Palette(self)
-        found = find_panels()
+        found = find_panels(self.faults.report)
         self.worker.start()
         self.bridge.start()
         context = Context(self.selection, self.study, self.subject, self.new_job, self.send, self.messages.tell)

@@ -2,9 +2,11 @@
 
 import math
 
+import fake_steps
 import numpy as np
 
 from gpt_viz import ledger
+from gpt_viz.measures import Figures, Histogram, Picture
 from gpt_viz.protocol import (
     Attended,
     Build,
@@ -16,6 +18,7 @@ from gpt_viz.protocol import (
     Inspect,
     ModelInfo,
     OpenText,
+    OpenWeights,
     Predict,
     Progress,
     Sample,
@@ -25,6 +28,8 @@ from gpt_viz.protocol import (
     TextRefused,
     Tokens,
     Traced,
+    Weights,
+    WeightsOpened,
 )
 
 DEVICES = (DeviceInfo("cpu", "CPU", memory_bytes=2**34), DeviceInfo("cuda", "CUDA", "no NVIDIA driver was found"))
@@ -52,7 +57,10 @@ class FakeEngine:
             error, self.mistake = self.mistake[1], None
             yield None
             raise error
-        yield from getattr(self, f"_{type(command).__name__.lower()}")(command)
+        known = getattr(self, f"_{type(command).__name__.lower()}", None)
+        yield None
+        if known is not None:  # what it does not know it has nothing to say about
+            yield from known(command)
 
     def _build(self, command: Build):
         yield Progress(job=command.job, done=1, total=2, what="token_embedding")
@@ -125,6 +133,18 @@ class FakeEngine:
             )  # fmt: skip
             count += 1
 
+    def _openstep(self, command):
+        tokens, refused = self._tokens(command)
+        yield refused or fake_steps.opened(command.job, self.model.config, tokens, command.step)
+
+    def _explain(self, command):
+        tokens, refused = self._tokens(command)
+        yield refused or fake_steps.explained(command.job, self.model.config, tokens, command.step, command.index)
+
+    def _measuresteps(self, command):
+        tokens, refused = self._tokens(command)
+        yield refused or fake_steps.all_measured(command.job, self.model.config, tokens)
+
     def _opentext(self, command: OpenText):
         yield Progress(job=command.job, done=0, total=1, what=command.path)
         with open(command.path, encoding="utf-8") as file:
@@ -133,3 +153,20 @@ class FakeEngine:
             job=command.job, path=command.path, name=command.path, characters=len(text),
             alphabet=tuple(sorted(set(text))), excerpt=text[:4096], encoding="utf-8",
         )  # fmt: skip
+
+    def _openweights(self, command: OpenWeights):
+        yield None
+        config, name = self.model.config, command.parameter
+        specs = [spec for spec in ledger.tensors(config) if spec.name == name or spec.name.startswith(f"{name}.")]
+        yield WeightsOpened(
+            job=command.job, parameter=name, step=0,
+            tensors=tuple(map(self._weights, specs)),
+        )  # fmt: skip
+
+    def _weights(self, spec):
+        """Numbers from -1 to 1, in order."""
+        numbers = np.linspace(-1, 1, math.prod(spec.shape)).reshape(-1, spec.shape[-1])
+        figures = Figures(0.0, float(numbers.std()), -1.0, 1.0, float(np.linalg.norm(numbers)), 0)
+        counts = Histogram(-1.0, 1.0, (numbers.size, *[0] * 63))
+        picture = Picture(spec.name, spec.shape, spec.symbols, frozen(numbers))
+        return Weights(picture, figures, counts, 0.5, figures.std)
