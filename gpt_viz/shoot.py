@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from gpt_viz.ui.panel import Panel
     from gpt_viz.ui.window import MainWindow
 
 READY_S, ANSWER_S = 120.0, 60.0
@@ -32,6 +33,7 @@ def shoot(directory: Path, model_argv: list[str], themes: list[str], size: tuple
 
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     try:
+        directory.mkdir(parents=True, exist_ok=True)
         obstacle = desktop.obstacle()
         if obstacle:
             raise ShootError(obstacle)
@@ -114,8 +116,11 @@ def _settle(window: MainWindow) -> None:
     _wait(lambda: not window.conductor.busy, ANSWER_S, "the engine did not answer")
     for _ in range(3):  # a picture may ask for a layout, and a layout for a picture
         _wait_frames()
-        seen = [panel for panel in window.panels.values() if panel.in_sight()]
-        _wait(lambda: not any(panel.dirty or panel.waiting for panel in seen), ANSWER_S, "a panel hangs")
+        _wait(lambda: not any(map(_unfinished, window.panels.values())), ANSWER_S, "a panel hangs")
+
+
+def _unfinished(panel: Panel) -> bool:
+    return panel.in_sight() and (panel.dirty or panel.waiting)
 
 
 def _wait_frames() -> None:

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import (
+    CURRENT,
     Attended,
     Cancelled,
     Command,
@@ -97,8 +98,12 @@ class Conductor(QObject):
         panel.shown.connect(self.consider)
 
     def accepts(self, event: Event) -> bool:
-        """Whether the event is current: not an answer for a model or a text that has been left behind."""
-        return not isinstance(event, (Traced, Attended, TextRefused)) or event.job == self._job
+        """Whether the event is current: not an answer for a model or a text that has been left behind.
+
+        Of another slot than the current one nothing is known here; whoever asks about that sees to it.
+        """
+        ours = event.slot == CURRENT and isinstance(event, (Traced, Attended, TextRefused))
+        return not ours or event.job == self._job
 
     def handle(self, event: Event) -> None:
         """Follow what the engine answers."""

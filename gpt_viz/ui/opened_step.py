@@ -18,10 +18,9 @@ from gpt_viz.ui.widgets.sheet import Box, Cell
 class OpenedStep:
     """One answer of the engine, and what is looked at in it. `inputs` are those that are shown, at most four."""
 
-    def __init__(self, event: StepOpened, model: ModelInfo) -> None:
-        self.event, self._model = event, model
+    def __init__(self, event: StepOpened, model: ModelInfo, index: tuple[int, ...]) -> None:
+        self.event, self._model, self.index = event, model, index
         self.main = main_sheet(event.tensor, event.tokens, model)
-        self.index: tuple[int, ...] = ()
         self.derivation: Derivation | None = None
         self._sheets: dict[str, StepSheet] = {}
         self.inputs = self._chosen(0)

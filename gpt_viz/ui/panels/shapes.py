@@ -11,7 +11,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from gpt_viz import lesson
+from gpt_viz import ledger, lesson
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import (
     CURRENT,
@@ -144,6 +144,8 @@ class Shapes(Panel):
             self.mark()
         if isinstance(event, Traced) and event.slot == CURRENT:
             self._traced, self._traced_of = event, self.context.subject.built
+            if self._traced_of is not None:  # one can walk through the pass also while the table is not shown
+                self.walk.through(ledger.steps(self._traced_of.config, loss=event.loss is not None))
             self.mark()
 
     def draw(self) -> None:

@@ -196,7 +196,7 @@ class Step(Panel):
             parts.origin.say("")
             return
         if self.opened is None or self.opened.event is not event:
-            self.opened = OpenedStep(event, model)
+            self.opened = OpenedStep(event, model, self.stand.index(event.tensor))
             parts.picture.show_sheet(self.opened.main.sheet)
             parts.figures.show_pairs(self.opened.figures)
             parts.title.say(event.step.name, f"{letters(event.tensor.symbols)}  {sizes(event.step.shape)}", spec.kind)

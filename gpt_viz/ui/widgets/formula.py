@@ -18,6 +18,9 @@ INDENT = 20  # px before what goes on in another line
 SIZES, QUIET_SIZES = (1.2, 1.05, 0.92), (0.95, 0.85)  # times the base size: the first at which a formula fits
 
 
+_Laid = tuple[Part, Set]
+
+
 class Formula(QWidget):
     """Shows formulas as `formula_text` reads them. Those after the first are `quiet`, where that is wanted."""
 
@@ -26,8 +29,9 @@ class Formula(QWidget):
         self.lines: tuple[str, ...] = ()
         self._quiet = quiet
         self._laid: tuple[int, list[tuple[int, float, Set]]] | None = None
+        self._setters: dict[float, Typesetter] = {}
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        theme.changed.connect(self._restyle)
+        theme.changed.connect(self._change_fonts)
 
     def show_lines(self, lines: tuple[str, ...], spoken: str = "") -> None:
         """Show other formulas; `spoken` is the same in plain text."""
@@ -46,6 +50,10 @@ class Formula(QWidget):
         """Whether nothing is wider than that."""
         return all(indent + each.width <= width for _, indent, each in self._lay(width))
 
+    def _change_fonts(self) -> None:
+        self._setters.clear()
+        self._restyle()
+
     def _restyle(self) -> None:
         self._laid = None
         self.updateGeometry()
@@ -62,12 +70,11 @@ class Formula(QWidget):
             self._laid = (width, found)
         return self._laid[1]
 
-    @staticmethod
-    def _fitted(line: str, sizes: tuple[float, ...], width: int) -> list[tuple[float, Set]]:
+    def _fitted(self, line: str, sizes: tuple[float, ...], width: int) -> list[tuple[float, Set]]:
         """A formula in one line, at the first size at which it fits, else at the last in as many as it takes."""
         parts = read(line)
         for size in sizes:
-            found = _broken(parts, Typesetter(size), width)
+            found = _broken(parts, self._setters.setdefault(size, Typesetter(size)), width)
             if len(found) == 1:
                 break
         return found
@@ -95,24 +102,25 @@ def _broken(line: Line, setter: Typesetter, width: float) -> list[tuple[float, S
     """A formula in as many lines as it takes: broken before an =, where that is not enough before a + or −, and at
     last between words.
     """
-    whole = setter.lay(line)
-    if whole.width <= width:
-        return [(0.0, whole)]
-    pieces = [line.parts]
+    parts = [(part, setter.lay(part)) for part in line.parts]
+    if _width(parts) <= width:
+        return [(0.0, setter.row([each for _, each in parts]))]
+    pieces = [parts]
     for cut in (_before("="), _before("+−→"), _after_gap):
         pieces = [
-            part
-            for piece in pieces
-            for part in (_pieces(piece, cut) if setter.lay(Line(piece)).width > width - INDENT else [piece])
+            part for piece in pieces for part in (_pieces(piece, cut) if _width(piece) > width - INDENT else [piece])
         ]
-    rows: list[tuple[Part, ...]] = []
+    rows: list[list[_Laid]] = []
     for piece in pieces:
-        room = width - (INDENT if len(rows) > 1 else 0)
-        if rows and setter.lay(Line((*rows[-1], *piece))).width <= room:
-            rows[-1] = (*rows[-1], *piece)
+        if rows and _width(rows[-1]) + _width(piece) <= width - (INDENT if len(rows) > 1 else 0):
+            rows[-1] = [*rows[-1], *piece]
         else:
             rows.append(piece)
-    return [(INDENT if at else 0.0, setter.lay(Line(row))) for at, row in enumerate(rows)]
+    return [(INDENT if at else 0.0, setter.row([each for _, each in row])) for at, row in enumerate(rows)]
+
+
+def _width(parts: list[_Laid]) -> float:
+    return sum(each.width for _, each in parts)
 
 
 def _before(signs: str) -> Callable[[Part, Part], bool]:
@@ -124,11 +132,11 @@ def _after_gap(before: Part, part: Part) -> bool:
     return isinstance(before, Gap)
 
 
-def _pieces(parts: tuple[Part, ...], cut: Callable[[Part, Part], bool]) -> list[tuple[Part, ...]]:
+def _pieces(parts: list[_Laid], cut: Callable[[Part, Part], bool]) -> list[list[_Laid]]:
     """The parts, cut wherever that may be."""
-    found: list[list[Part]] = [[]]
+    found: list[list[_Laid]] = [[]]
     for at, part in enumerate(parts):
-        if at and found[-1] and cut(parts[at - 1], part):
+        if at and found[-1] and cut(parts[at - 1][0], part[0]):
             found.append([])
         found[-1].append(part)
-    return [tuple(each) for each in found]
+    return found

@@ -13,7 +13,11 @@ from gpt_viz.ui.widgets.token_axis import GAP, Placed, Span, TokenAxis
 
 
 class NumberAxis(TokenAxis):
-    """Places that are numbered: those at round numbers are written."""
+    """Places that are numbered: those at round numbers are written, and never on their side."""
+
+    def _measure(self) -> None:
+        super()._measure()
+        self.rotated = False
 
     def fitting(self, span: Span) -> list[int]:
         kept = tiling.thinned(span.count, span.step, self.extent + 6)

@@ -98,6 +98,9 @@ class StepStage(QWidget):
         used = round(parts.picture.picture().right() + parts.picture.margins()[2])
         used = side if parts.picture.sheet is None else used
         start = min(max(used, side - MOST + SIDE), side) + GAP
+        for each in (parts.picture, parts.value):
+            placed[each].setWidth(start - GAP)
+        placed[parts.title].setWidth(left)
         beside = QRect(room.left() + start, room.top(), left - start, upper)
         self._measures(beside, placed)
         ends = [placed[each].bottom() + 1 for each in (parts.value, parts.histogram, parts.figures) if each in placed]

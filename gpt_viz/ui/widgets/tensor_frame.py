@@ -56,12 +56,12 @@ class TensorFrame(Picture):
         if before is None or sheet is None or before.cells.shape != sheet.cells.shape:
             self._pane = Pane.whole(*self._codes.shape)
             self.set_hovered(None)
-        if sheet is not None:
+        if sheet is not None and not self.small:
             self._across, self._down = axis_for(sheet.across, True), axis_for(sheet.down, False)
             self._across.set_pieces(sheet.across.labels(sheet.columns))
             self._down.set_pieces(sheet.down.labels(sheet.rows))
             self._style_axes()
-            self.setAccessibleDescription(f"{sheet.name}, {sheet.sizes}")
+        self.setAccessibleDescription(f"{sheet.name}, {sheet.sizes}" if sheet else "")
         self._refresh()
 
     def set_message(self, message: str) -> None:

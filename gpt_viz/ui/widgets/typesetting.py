@@ -58,7 +58,7 @@ class Typesetter:
         if isinstance(part, Gap):
             return Set(0.3 * self._em(scale), 0, 0, _nothing)
         if isinstance(part, Line):
-            return _row([self.lay(each, scale) for each in part.parts])
+            return self.row([self.lay(each, scale) for each in part.parts])
         if isinstance(part, Fraction):
             return self._fraction(part, scale)
         if isinstance(part, Root):
@@ -70,6 +70,19 @@ class Typesetter:
         if isinstance(part, Script):
             return self._script(part, scale)
         return self._total(scale)
+
+    @staticmethod
+    def row(parts: Sequence[Set]) -> Set:
+        """Parts that are laid out, one after the other."""
+
+        def draw(painter: QPainter, x: float, y: float) -> None:
+            for part in parts:
+                part.draw(painter, x, y)
+                x += part.width
+
+        ascent = max((part.ascent for part in parts), default=0.0)
+        descent = max((part.descent for part in parts), default=0.0)
+        return Set(sum(part.width for part in parts), ascent, descent, draw)
 
     # -- fonts --
 
@@ -220,17 +233,6 @@ class Typesetter:
             _stroke(painter, path)
 
         return Set(wide + 0.1 * em, axis + tall / 2, tall / 2 - axis, draw)
-
-
-def _row(parts: Sequence[Set]) -> Set:
-    def draw(painter: QPainter, x: float, y: float) -> None:
-        for part in parts:
-            part.draw(painter, x, y)
-            x += part.width
-
-    ascent = max((part.ascent for part in parts), default=0.0)
-    descent = max((part.descent for part in parts), default=0.0)
-    return Set(sum(part.width for part in parts), ascent, descent, draw)
 
 
 def _nothing(painter: QPainter, x: float, y: float) -> None:

@@ -29,7 +29,7 @@ from gpt_viz.ui.widgets.terms import LARGEST_FIRST, NAME, NUMBER, RESULT, SIGN, 
 
 GAP = 8  # px between two pieces
 BAR, LEAST_BAR = 120, 36  # px: the longest bar, and the shortest that is worth drawing
-SAMPLE = 160  # terms that the columns are measured by
+SAMPLE = 80  # terms that the columns are measured by
 TITLE = -1  # in place of a term's number: the title of its sum
 _WAYS = {
     Qt.Key.Key_Up: -1,
@@ -111,19 +111,17 @@ class WrittenSum(QAbstractScrollArea):
     def _measure(self) -> None:
         """How wide each column of each sum is, by some of its terms, spread evenly, and its last one."""
         self._widths = []
+        least = self._mono.horizontalAdvance("−0.0000")
         for each in self.sums:
-            widths = [0.0] * len(each.pieces)
             numbers = {*range(0, len(each), max(len(each) // SAMPLE, 1)), len(each) - 1} if len(each) else set()
-            for number in numbers:
-                for i, text in enumerate(each.row(number)):
-                    widths[i] = max(widths[i], self._metrics(each.pieces[i].style).horizontalAdvance(text) + 1)
-            least = self._mono.horizontalAdvance("−0.0000")
-            self._widths.append(
-                [
-                    max(w, least) if w and p.style in (NUMBER, RESULT) else w
-                    for w, p in zip(widths, each.pieces, strict=True)
-                ]
-            )
+            rows = [each.row(number) for number in numbers]
+            widths = []
+            for i, piece in enumerate(each.pieces):
+                # The letters are all of one width, so the longest text is the widest.
+                longest = max((row[i] for row in rows), key=len, default="")
+                width = self._metrics(piece.style).horizontalAdvance(longest) + 1 if longest else 0.0
+                widths.append(max(width, least) if longest and piece.style in (NUMBER, RESULT) else width)
+            self._widths.append(widths)
 
     def _shown(self, at: int) -> list[tuple[int, float, float]]:
         """Which columns of a sum are shown: number, left edge, width."""
