@@ -105,7 +105,9 @@ class Lookout:
                 plan = self._sampler.plan_of(draws[count]) or plan
         settings = (plan.temperature, plan.top_k, plan.top_p)
         # A draw is known by its identity: after a step back another one can stand at the same place.
-        asked = (self._model, before, place, draws[count - 1] if count else None, chosen, settings, readable)
+        newest = draws[count - 1] if count else None
+        weights = (self._model, self._context.subject.version)
+        asked = (weights, before, place, newest, chosen, settings, readable)
         if asked == self._asked:
             return
         self._asked, self.failure = asked, ""

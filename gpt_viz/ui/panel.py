@@ -17,6 +17,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
 from gpt_viz.protocol import Command, Event
+from gpt_viz.ui.learner import Learner
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
@@ -29,6 +30,8 @@ class Context:
     """What a panel gets of the program: the shared states, a way to ask the engine, and to ask for a message.
 
     `new_job` gives a number for a command; `send` never blocks; `notify` shows one sentence in the window's strip.
+    `learner` is the training of the model, which goes on whether its panel is there or not; `ask` has one of the
+    window's commands done, by name.
     """
 
     selection: SelectionModel
@@ -37,6 +40,8 @@ class Context:
     new_job: Callable[[], int]
     send: Callable[[Command], None]
     notify: Callable[[str], None]
+    learner: Learner | None = None
+    ask: Callable[[str], None] = lambda name: None
 
 
 class Header(QWidget):

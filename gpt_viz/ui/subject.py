@@ -14,15 +14,31 @@ from gpt_viz.protocol import ModelInfo
 
 
 class Subject(QObject):
-    """Holds the built model's facts and the draft; `changed` after any change."""
+    """Holds the built model's facts and the draft; `changed` after any change.
+
+    `stepped` when the built model's weights are other ones: it is being trained, or another moment of it is looked at.
+    Not more often than weights can be looked at anew; `version` counts it.
+    """
 
     changed = Signal()
+    stepped = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._built: ModelInfo | None = None
         self._draft: GPTConfig | None = None
         self._obstacle = ""
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        """How often the weights have become other ones."""
+        return self._version
+
+    def step(self) -> None:
+        """The built model's weights are other ones."""
+        self._version += 1
+        self.stepped.emit()
 
     @property
     def built(self) -> ModelInfo | None:

@@ -10,6 +10,7 @@ from gpt_viz.config import PRESETS
 from gpt_viz.protocol import Tokens
 from gpt_viz.ui import icons
 from gpt_viz.ui.statusbar import READABLE_MS
+from gpt_viz.ui.switching import switch
 from gpt_viz.ui.theme import theme, tokens
 from gpt_viz.ui.widgets.manners import named, tip
 from gpt_viz.ui.widgets.prompt import PromptEdit
@@ -40,6 +41,7 @@ class TopBar(QWidget):
             self._presets.addAction(action)
         self._presets.triggered.connect(lambda action: self.preset_chosen.emit(action.data()))
         self.preset.setMenu(menu)
+        self.weights = switch()
         self.corpus = named(QToolButton(), "text.corpus", "The text and its alphabet")
         self.corpus.setProperty("outlined", "true")
         self.corpus.setIconSize(QSize(icons.SIDE, icons.SIDE))
@@ -59,7 +61,8 @@ class TopBar(QWidget):
         row.setContentsMargins(16, 7, 12, 7)
         row.setSpacing(12)
         everything: tuple[QWidget, ...] = (
-            self.name, self.preset, self.corpus, self.prompt, self.loss, self.sample, self.present, self.menu,
+            self.name, self.preset, self.weights, self.corpus, self.prompt, self.loss, self.sample, self.present,
+            self.menu,
         )  # fmt: skip
         for widget in everything:
             row.addWidget(widget, 1 if widget is self.prompt else 0)

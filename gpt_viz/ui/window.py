@@ -26,6 +26,7 @@ from gpt_viz.ui.commands import add_commands, menu
 from gpt_viz.ui.conductor import Conductor
 from gpt_viz.ui.desk import Desk
 from gpt_viz.ui.faults import Faults
+from gpt_viz.ui.learner import Learner
 from gpt_viz.ui.looks import Looks
 from gpt_viz.ui.messages import Messages
 from gpt_viz.ui.model_form import ModelForm
@@ -35,6 +36,7 @@ from gpt_viz.ui.reopening import Again, Reopening
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
+from gpt_viz.ui.switching import Switching
 from gpt_viz.ui.texts import Texts
 from gpt_viz.ui.theme import KINDS
 from gpt_viz.ui.topbar import TopBar
@@ -119,6 +121,8 @@ class MainWindow(QMainWindow):
     def _put_up(self) -> None:
         self.looks = Looks(self)
         self.topbar = TopBar()
+        self.learner = Learner(self.subject, self.new_job, self.worker.send, self)
+        self.switching = Switching(self.topbar.weights, self.learner, self)
         self.prompt = self.topbar.prompt
         self.form = ModelForm(self.subject)
         self.builder = Builder(self.subject, self.study, self.form, self.new_job, self.worker.send, self)
@@ -166,6 +170,7 @@ class MainWindow(QMainWindow):
         builder.text_wanted.connect(texts.open)
         self.study.corpus_changed.connect(self._name_text)
         self._name_text()
+        self.bridge.listen(self.learner.handle)  # first: it forgets the old model before others hear of the new one
         for listener in (builder.handle, texts.handle, self.reopening.handle, self.conductor.handle):
             self.bridge.listen(listener)
         for listener in (self.reading.handle, messages.handle, self._handle):
@@ -193,7 +198,10 @@ class MainWindow(QMainWindow):
         found = find_panels(self.faults.report)
         self.worker.start()
         self.bridge.start()
-        context = Context(self.selection, self.study, self.subject, self.new_job, self.send, self.messages.tell)
+        context = Context(
+            self.selection, self.study, self.subject, self.new_job, self.send, self.messages.tell, self.learner,
+            lambda name: self.actions_[name].trigger(),
+        )  # fmt: skip
         for kind in found:
             try:
                 self._add(kind(context))

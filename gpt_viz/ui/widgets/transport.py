@@ -25,7 +25,7 @@ class Transport(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self.buttons: dict[str, _Button] = {}
+        self.buttons: dict[str, GlyphButton] = {}
         for name, tip in (
             ("first", "First step"),
             ("previous", "Previous step (PageUp)"),
@@ -33,7 +33,7 @@ class Transport(QWidget):
             ("last", "Last step"),
             ("play", "Play"),
         ):
-            button = _Button(name, f"{prefix}.{name}", tip)
+            button = GlyphButton(name, f"{prefix}.{name}", tip)
             button.clicked.connect(getattr(self, name))
             self.buttons[name] = button
         self._where = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
@@ -67,7 +67,7 @@ class Transport(QWidget):
         self._where.setFont(theme.ui_font())
 
 
-class _Button(QAbstractButton):
+class GlyphButton(QAbstractButton):
     """A glyph of our own in a square that shows when the mouse or the keyboard is on it."""
 
     def __init__(self, glyph: str, name: str, tip: str) -> None:
