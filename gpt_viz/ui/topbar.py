@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from gpt_viz.config import PRESETS
 from gpt_viz.protocol import Tokens
@@ -16,6 +16,7 @@ from gpt_viz.ui.widgets.manners import named, tip
 from gpt_viz.ui.widgets.prompt import PromptEdit
 
 ROOMY = 190  # average letters of the row's width: less leaves no room for the text's name
+LEAST = 80  # letters of the row's own width at least
 NAME = 18  # letters of that name
 
 
@@ -57,7 +58,8 @@ class TopBar(QWidget):
         self.menu.setToolTip("Menu")
         self.menu.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu.setIconSize(QSize(icons.SIDE, icons.SIDE))
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
+        row.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # a narrow row leaves out what it can
         row.setContentsMargins(16, 7, 12, 7)
         row.setSpacing(12)
         everything: tuple[QWidget, ...] = (
@@ -69,7 +71,7 @@ class TopBar(QWidget):
         self._loss = self._corpus = ""
         self._later = QTimer(self, singleShot=True, interval=READABLE_MS)
         self._later.timeout.connect(lambda: self.loss.setText(self._loss))
-        self._sampling = False
+        self._sampling = self._quiet = False
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -115,8 +117,10 @@ class TopBar(QWidget):
     def quiet(self, on: bool) -> None:
         """In a presentation only the text and what is done with it stay."""
         hidden: tuple[QWidget, ...] = (self.name, self.preset, self.corpus, self.menu)
+        self._quiet = on
         for widget in hidden:
             widget.setVisible(not on)
+        self._leave_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -129,6 +133,21 @@ class TopBar(QWidget):
         self.corpus.setToolButtonStyle(style)
         named = self.corpus.fontMetrics().elidedText(self._corpus, Qt.TextElideMode.ElideMiddle, NAME * letter)
         self.corpus.setText(named.replace("&", "&&"))
+        self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Where the row is too narrow for all: first the program's name, then the button that F5 stands for as well."""
+        spare: list[QWidget] = [self.present] if self._quiet else [self.name, self.present]
+        for widget in spare:
+            widget.show()
+        for widget in spare:
+            self._row.invalidate()
+            if self._row.minimumSize().width() <= self.width():
+                return
+            widget.hide()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(LEAST * self.fontMetrics().averageCharWidth(), self._row.minimumSize().height())
 
     def _restyle(self) -> None:
         self.corpus.setIcon(icons.icon("text", tokens().muted))
