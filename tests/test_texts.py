@@ -9,7 +9,7 @@ from gpt_viz import ledger, resources
 from gpt_viz.config import PRESETS
 
 LETTERS = set("BTCDHLNV")
-PANELS = ("parameters", "shapes", "attention", "sampling", "step", "checks", "weights")
+PANELS = ("parameters", "shapes", "attention", "sampling", "step", "checks", "weights", "compare")
 
 
 def family(name):

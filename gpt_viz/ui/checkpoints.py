@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QGridLayout,
-    QInputDialog,
     QLabel,
     QScrollArea,
     QVBoxLayout,
@@ -29,15 +28,12 @@ from gpt_viz.protocol import (
     Finished,
     SaveCheckpoint,
 )
+from gpt_viz.ui.checkpoint_question import ask_setting
 from gpt_viz.ui.widgets.manners import named
 
 SUFFIXES = (".safetensors", ".pt", ".pth", ".ckpt", ".bin")
 _OPEN = f"Checkpoints ({' '.join(f'*{each}' for each in SUFFIXES)});;All files (*)"
 _SAVE = "Checkpoints (*.safetensors)"
-_QUESTIONS = {
-    "heads": "How many heads does each layer have? The file does not say, and its weights can't show it.",
-    "gelu": "Which GELU was this model made with? The file does not say, and its weights can't show it.",
-}
 
 
 def is_checkpoint(path: str) -> bool:
@@ -130,18 +126,9 @@ class Checkpoints(QObject):
 
     def _ask(self, path: str, settings: tuple[str, ...], event: Failed) -> None:
         """Ask for the setting that lacks; the answer opens the file with it."""
-        question = QInputDialog(self._window)
-        named(question, "checkpoint.question", "What the checkpoint does not say")
-        question.setWindowTitle(f"Open {Path(path).name}")
-        question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        question.setLabelText(_QUESTIONS.get(event.field, f"What is its {event.field}?"))
-        for label in question.findChildren(QLabel):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-        question.setComboBoxItems(list(event.candidates))
-        question.textValueSelected.connect(
-            lambda value: self._builder.open_checkpoint(path, (*settings, f"{event.field}={value}"))
+        ask_setting(
+            self._window, path, event, lambda setting: self._builder.open_checkpoint(path, (*settings, setting))
         )
-        question.open()
 
 
 class ReportDialog(QDialog):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gpt_viz.protocol import Built, Drawn, EngineReady, Event, Failed, Traced
+from gpt_viz.protocol import OTHER, Built, Drawn, EngineReady, Event, Failed, Traced
 from gpt_viz.ui.faults import Fault
 from gpt_viz.ui.statusbar import StatusBar
 from gpt_viz.ui.strip import Strip
@@ -61,7 +61,9 @@ class Messages(QObject):
     def handle(self, event: Event) -> None:
         """Take facts and failures from the engine's answers."""
         status = self.status
-        if isinstance(event, EngineReady):
+        if event.slot == OTHER:
+            self._log(event)  # whoever asked about the other model says what came of it
+        elif isinstance(event, EngineReady):
             self._write()
             status.fact("torch", f"torch {event.torch_version}")
         elif isinstance(event, Built):
@@ -77,9 +79,12 @@ class Messages(QObject):
         elif isinstance(event, Failed):
             self._failed(event)
 
-    def _failed(self, event: Failed) -> None:
-        if not event.expected:
+    def _log(self, event: Event) -> None:
+        if isinstance(event, Failed) and not event.expected:
             log.error("%s\n%s", event.message, event.details)
+
+    def _failed(self, event: Failed) -> None:
+        self._log(event)
         if event.job == 0:
             self.tell(f"The engine did not start: {event.message}", True, event.details)
             self.stopped.emit()

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from gpt_viz import ledger
 from gpt_viz.config import preset_of
-from gpt_viz.protocol import Event, ModelInfo, TextRefused, Tokens, Traced
+from gpt_viz.protocol import CURRENT, Event, ModelInfo, TextRefused, Tokens, Traced
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
@@ -43,7 +43,7 @@ class Reading(QObject):
 
     def handle(self, event: Event) -> None:
         """The loss is that of the newest pass."""
-        if isinstance(event, Traced):
+        if isinstance(event, Traced) and event.slot == CURRENT:
             self._row.show_loss(event.loss, event.tokens)
 
     def show_model(self) -> None:

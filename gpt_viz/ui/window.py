@@ -247,8 +247,8 @@ class MainWindow(QMainWindow):
         return next(self._jobs)
 
     def send(self, command: Command) -> None:
-        """Pass a panel's command on, and see whether it is one that samples on and on."""
-        if isinstance(command, Sample) and command.tokens != 1:
+        """Pass a panel's command on, and see whether it is one that samples the text under study on and on."""
+        if isinstance(command, Sample) and command.tokens != 1 and not command.asker:
             self._sampling = command.job
             self.topbar.show_sampling(True)
         self.worker.send(command)

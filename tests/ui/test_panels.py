@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from gpt_viz import protocol
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine.engine import Engine
-from gpt_viz.protocol import Attended, Build, Built, Distribution, Drawn, Inspect, Predict, Sample, Traced
+from gpt_viz.protocol import CURRENT, Attended, Build, Built, Distribution, Drawn, Inspect, Predict, Sample, Traced
 from gpt_viz.runner import Runner
 from gpt_viz.ui.panel import Panel, find_panels
 from gpt_viz.ui.theme import THEMES, theme
@@ -69,11 +69,11 @@ class Stage:
         self.panel.show()
 
     def tell(self, event):
-        if isinstance(event, Built):
+        if isinstance(event, Built) and event.slot == CURRENT:
             answers(self.engine, Build(job=0, config=event.model.config, alphabet=event.model.alphabet))
             self.world.subject.set_built(event.model)
             self.world.selection.fit(event.model.config, event.model.config.block_size)
-        if isinstance(event, (Traced, Attended)):
+        if isinstance(event, (Traced, Attended)) and event.slot == CURRENT:
             self.world.study.saw(event.tokens)
         if isinstance(event, self.panel.events):
             self.panel.handle(event)
