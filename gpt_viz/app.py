@@ -137,14 +137,19 @@ def run(argv: list[str]) -> int:
     except ValueError as error:
         print(f"gpt-viz: {error}", file=sys.stderr)
         return 2
+    from PySide6.QtCore import Qt, qInstallMessageHandler
     from PySide6.QtWidgets import QApplication
 
+    from gpt_viz.ui.faults import before_window
+
+    qInstallMessageHandler(before_window)
     application = QApplication(["gpt-viz"])
     application.setApplicationName("gpt-viz")
     application.setApplicationDisplayName("GPT Viz")
     application.setDesktopFileName("gpt-viz")
     window = make_window(started)
-    window.closed.connect(application.quit)
+    # Queued: a window that is closed before the loop runs, as by Ctrl+C, has to end it all the same.
+    window.closed.connect(application.quit, Qt.ConnectionType.QueuedConnection)
     signal.signal(signal.SIGINT, lambda *_: window.close())
     signal.signal(signal.SIGTERM, lambda *_: window.close())
     window.show()

@@ -65,14 +65,15 @@ def obstacle(environment: Mapping[str, str] = os.environ, platform: str = sys.pl
 def choice(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> tuple[str, str]:
     """Which of Qt's platforms to name to it ("": Qt's own choice will do), and why no window can be opened, or ""."""
     linux = platform.startswith("linux")
-    chosen = [each.partition(":")[0] for each in environment.get("QT_QPA_PLATFORM", "").split(";") if each]
+    # wayland-egl and the like are of Wayland's plugin; what follows a colon is for the plugin itself.
+    chosen = [re.split("[:-]", each)[0] for each in environment.get("QT_QPA_PLATFORM", "").split(";") if each]
     shown = [name for name, variable in DISPLAYS.items() if environment.get(variable)]
     if linux and not chosen and not shown:
         return "", (
             "there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set; "
             "start it on a desktop, or under xvfb-run (apt install xvfb); gpt-viz shoot needs no display"
         )
-    problem = qt_missing(importlib.import_module)
+    problem = qt_missing(importlib.import_module) or _unknown(chosen)
     if problem or not linux or not set(chosen) <= set(DISPLAYS):
         return "", problem  # offscreen, vnc and the like need none of what follows
     problems = {name: _problem(name, environment) for name in chosen or shown}
@@ -81,6 +82,18 @@ def choice(environment: Mapping[str, str] = os.environ, platform: str = sys.plat
         return "", next(iter(problems.values()))
     # Qt ends the process where its first choice fails, without a try at the second.
     return "" if len(good) == len(problems) else good[0], ""
+
+
+def _unknown(chosen: list[str]) -> str:
+    """Why Qt has none of the platforms that were asked for, or ""."""
+    from PySide6.QtCore import QLibraryInfo
+
+    plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath), "platforms").glob("*q*.*")
+    known = {each.stem.removeprefix("lib").removeprefix("q") for each in plugins}
+    if not chosen or not known or known & set(chosen):
+        return ""
+    asked = ";".join(chosen)
+    return f"Qt has no platform {asked!r}: unset QT_QPA_PLATFORM, or set it to one of {', '.join(sorted(known))}"
 
 
 def _problem(name: str, environment: Mapping[str, str]) -> str:

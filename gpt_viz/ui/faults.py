@@ -6,6 +6,7 @@ Knows nothing of what failed. Nothing is written to stderr: the user may have no
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 import traceback
@@ -119,7 +120,7 @@ class Faults(QObject):
         else:
             details = f"{message}\n{context.category} {context.file}:{context.line}"
             self._guard(lambda: self._note(f"Qt: {message}", details, f"qt{message}"))
-        self._pass_on(3, None, kind, context, message)
+        self._pass_on(3, before_window, kind, context, message)
 
     def _pass_on(self, place: int, default: object, *arguments: Any) -> None:
         other = self._others[place] if self._others is not None else None
@@ -132,6 +133,20 @@ class Faults(QObject):
             act()
         except Exception:  # the last line of defence has nobody to tell
             log.exception("a fault could not be shown")
+
+
+def before_window(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    """Take what Qt says while there is no window to say it in: to the log, and what it gives up for to stderr.
+
+    There Qt would abort; the process ends with 2 instead, as for everything that keeps a window from being opened.
+    """
+    if kind != QtMsgType.QtFatalMsg:
+        log.info("Qt: %s", message)
+        return
+    log.critical("Qt: %s", message)
+    if sys.stderr is not None:
+        print(f"gpt-viz: {' '.join(message.split())}", file=sys.stderr, flush=True)
+    os._exit(2)
 
 
 def _of_the_desktop(category: str | None, message: str) -> bool:

@@ -287,6 +287,50 @@ def test_f07_offscreen_needs_no_display():
     assert desktop.obstacle({"QT_QPA_PLATFORM": "vnc:size=800x600"}) == ""
 
 
+def test_f07_a_platform_that_qt_does_not_have_is_one_line_that_names_those_it_has(tmp_path):
+    done = start(tmp_path, QT_QPA_PLATFORM="nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "'nonsense'" in done.stderr
+    assert "offscreen" in done.stderr
+    assert desktop.obstacle({"QT_QPA_PLATFORM": "nonsense;offscreen"}) == ""
+
+
+def test_f07_what_qt_would_abort_for_at_the_start_is_one_line_and_2(tmp_path):
+    program = (
+        "import pathlib, sys\n"
+        "from PySide6.QtCore import QtMsgType\n"
+        "from gpt_viz import logbook\n"
+        "from gpt_viz.ui.faults import before_window\n"
+        "logbook.keep(pathlib.Path(sys.argv[1]))\n"
+        "before_window(QtMsgType.QtFatalMsg, None, 'no screen\\nat all')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "log")], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "gpt-viz: no screen at all\n")
+    assert "no screen" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+def test_f07_what_qt_finds_fault_with_at_the_start_is_for_the_log(tmp_path):
+    program = (
+        "import sys\n"
+        "sys.argv = ['gpt-viz']\n"
+        "from gpt_viz import app\n"
+        "from gpt_viz.ui.window import MainWindow\n"
+        "MainWindow.showEvent = lambda self, event: self.close()\n"
+        "sys.exit(app.run([]))"
+    )
+    environment = os.environ | {"GPT_VIZ_HOME": str(tmp_path), "LC_ALL": "C", "QT_STYLE_OVERRIDE": "nonsense"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False,
+        env=environment,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    log = (tmp_path / "gpt-viz.log").read_text(encoding="utf-8")
+    assert "invalid style override 'nonsense'" in log
+
+
 def test_wrong_words_are_one_line_and_2(tmp_path):
     done = start(tmp_path, "--set", "heads=3", "--set", "width=128")
     assert (done.returncode, done.stdout) == (2, "")
