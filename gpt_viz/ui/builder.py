@@ -55,6 +55,9 @@ class Form(Protocol):
     def show_config(self, config: GPTConfig, seed: int, device: str) -> None:
         """Hold this model."""
 
+    def held(self) -> object:
+        """What it holds now."""
+
     def show_failure(self, field: str, message: str) -> None:
         """Say at the field what is wrong with it."""
 
@@ -116,6 +119,8 @@ class Builder(QObject):
         self.file: tuple[str, tuple[str, ...]] | None = None
         self._file: tuple[str, tuple[str, ...]] | None = None  # the checkpoint that the build job opens
         self._opened: TextOpened | None = None  # a text that waits for a model that can read it
+        self._shown: object = None  # what the form held when it was last filled or asked from
+        self._asked: object = None  # what it held when the build job was asked for
         self._alphabet: tuple[str, ...] | None = None  # what the form was given, as long as nothing went wrong
         self._jobs: set[int] = set()
         self._excerpt = resources.passage()
@@ -126,7 +131,8 @@ class Builder(QObject):
         self._choice = choice
         self._alphabet = choice.alphabet
         self._form.set_alphabet(choice.alphabet)
-        self._form.show_config(choice.config, choice.seed, choice.device)
+        self._show(choice.config, choice.seed, choice.device)
+        self._asked = self._shown
         prompt = choice.prompt
         if prompt is None:
             prompt = prompt_for(choice.alphabet, choice.config, self._excerpt)
@@ -134,8 +140,8 @@ class Builder(QObject):
 
     def build(self, config: GPTConfig, seed: int, device: str) -> None:
         """Build what the form holds."""
-        self._opened = None
-        self._start_build(config, seed, device)
+        self._opened, self._shown = None, self._form.held()
+        self._start_build(config, seed, device, self._form.alphabet())
 
     def owns(self, event: Event) -> bool:
         """Whether the event belongs to a build, and is followed here."""
@@ -147,7 +153,7 @@ class Builder(QObject):
         seed, device = self._seed_and_device()
         if chosen.characters:
             self._form.set_alphabet(resources.alphabet())
-        self._form.show_config(chosen.config, seed, device)
+        self._show(chosen.config, seed, device)
         if not self._subject.obstacle:
             self.build(chosen.config, seed, device)
 
@@ -156,7 +162,7 @@ class Builder(QObject):
 
         Where it has more than `at_most` bytes, it is `held_back`.
         """
-        self._opened = None
+        self._opened, self._shown = None, self._form.held()
         device = self._seed_and_device()[1]
         self._begin_build(f"opening {Path(path).name}", (path, settings))
         job = self._build_job
@@ -179,14 +185,16 @@ class Builder(QObject):
 
     def _engine_is_there(self, event: EngineReady) -> None:
         self._devices = event.devices
+        untouched = self._form.held() == self._asked
         self._form.set_devices(event.devices)
-        if self._choice is None:
-            return
+        if self._choice is None or self._build_job is not None:
+            return  # a model was asked for already, which is then the first one
         device = self._choice.device
         if not usable(device, event.devices):
             self.said.emit(f"The device {device} can't be used here; the model is on cpu.", False, "")
             self._choice = replace(self._choice, device="cpu")
-        self._form.show_config(self._choice.config, self._choice.seed, self._choice.device)
+        if untouched:
+            self._show(self._choice.config, self._choice.seed, self._choice.device)
         if self._choice.checkpoint:
             self.open_checkpoint(self._choice.checkpoint, self._choice.settings)
         elif self._choice.path:
@@ -199,18 +207,18 @@ class Builder(QObject):
         if self._subject.obstacle:
             self.settled.emit()  # it is only examined; the form says why it is not built
         else:
-            self._start_build(self._choice.config, self._choice.seed, self._choice.device)
+            choice = self._choice
+            self._start_build(choice.config, choice.seed, choice.device, choice.alphabet)
 
     # -- a build --
 
-    def _start_build(self, config: GPTConfig, seed: int, device: str) -> None:
+    def _start_build(self, config: GPTConfig, seed: int, device: str, alphabet: tuple[str, ...] | None) -> None:
         self._begin_build("building the model")
         assert self._build_job is not None
-        alphabet = self._form.alphabet()
         self._send(Build(job=self._build_job, config=config, seed=seed, device=device, alphabet=alphabet))
 
     def _begin_build(self, what: str, file: tuple[str, tuple[str, ...]] | None = None) -> None:
-        self._build_job, self._file = self._job(), file
+        self._build_job, self._file, self._asked = self._job(), file, self._shown
         self._form.set_busy(True)
         self.working.emit(what)
 
@@ -247,7 +255,8 @@ class Builder(QObject):
             self._alphabet = model.alphabet
             self._form.set_alphabet(model.alphabet, model.config.vocabulary)
         self._subject.set_built(model)
-        self._form.show_config(model.config, model.seed, model.device)
+        if self._form.held() == self._asked:  # what was entered or chosen meanwhile is the user's next model
+            self._show(model.config, model.seed, model.device)
         # What the model before has sampled goes with it, also where the prompt stays.
         # The prompt stays wherever the ids mean the same, also one with a mistake in it: it is the user's.
         prompt = self._study.prompt if same else prompt_for(model.alphabet, model.config, self._excerpt, model.pieces)
@@ -274,7 +283,7 @@ class Builder(QObject):
             self._opened = None
             if self._subject.built is not None:
                 built = self._subject.built
-                self._form.show_config(built.config, built.seed, built.device)
+                self._show(built.config, built.seed, built.device)
         if isinstance(event, Failed):
             if event.expected:
                 self._form.show_failure(event.field, event.message)
@@ -325,8 +334,12 @@ class Builder(QObject):
             config = replace(config, vocabulary=len(alphabet))
         self._opened = text
         self._form.set_alphabet(alphabet)
+        self._show(config, seed, device)
+        self._start_build(config, seed, device, self._form.alphabet())
+
+    def _show(self, config: GPTConfig, seed: int, device: str) -> None:
         self._form.show_config(config, seed, device)
-        self._start_build(config, seed, device)
+        self._shown = self._form.held()
 
     def _job(self) -> int:
         job = self._new_job()

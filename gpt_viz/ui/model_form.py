@@ -149,6 +149,11 @@ class ModelForm(QWidget):
             return self._padded[1]
         return alphabet_of(vocabulary, self._own)
 
+    def held(self) -> object:
+        """What it holds now, right or wrong: to be compared with what it holds later."""
+        fields = self.fields
+        return fields.values(), fields.seed.text(), fields.device.currentData()
+
     def show_failure(self, field: str, message: str) -> None:
         """Say at the field why a build failed, until something is changed; below all where no field is at fault."""
         if field in self.fields.rows:

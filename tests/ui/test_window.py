@@ -7,13 +7,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from fake_engine import DEVICES
 from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gpt_viz import resources, settings
 from gpt_viz.config import PRESETS, GPTConfig
-from gpt_viz.protocol import Build, Inspect, OpenText, Sample
+from gpt_viz.protocol import Build, EngineReady, Inspect, OpenText, Sample
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
@@ -122,6 +123,44 @@ def test_f05_a_failed_build_leaves_everything_and_is_said(fake, qtbot):
     wait_built(qtbot, fake, child(fake, "model.build").click)
     assert fake.subject.built.config.layers == 1
     assert fake.messages.strip.text() == ""
+
+
+def test_f05_what_is_entered_while_a_model_is_built_is_not_lost(fake, qtbot):
+    def change():
+        child(fake, "model.layers").setValue(1)
+        child(fake, "model.build").click()
+        child(fake, "model.layers").setValue(3)
+        child(fake, "model.seed").setText("7")
+
+    wait_built(qtbot, fake, change)
+    assert fake.subject.built.config.layers == 1
+    assert (child(fake, "model.layers").value(), child(fake, "model.seed").text()) == (3, "7")
+    assert fake.subject.what_if
+
+
+def test_a07_a_size_that_is_examined_while_a_model_is_built_stays(fake, qtbot):
+    def change():
+        fake.topbar.preset_chosen.emit("build-gpt")
+        fake.topbar.preset_chosen.emit("gpt3")
+
+    wait_built(qtbot, fake, change)
+    assert fake.subject.built.config == PRESETS["build-gpt"].config
+    assert fake.subject.config == PRESETS["gpt3"].config
+
+
+def test_f05_what_is_entered_or_built_while_torch_is_loading_is_not_lost(open_window, fake_engine):
+    window = open_window(make_engine=fake_engine, wait=False)
+    child(window, "model.layers").setValue(3)
+    window.builder.handle(EngineReady(job=0, torch_version="0", devices=DEVICES, threads=1))
+    assert child(window, "model.layers").value() == 3
+
+    other = open_window(make_engine=fake_engine, wait=False)
+    child(other, "model.layers").setValue(1)
+    child(other, "model.build").click()
+    job = other.builder._build_job
+    other.builder.handle(EngineReady(job=0, torch_version="0", devices=DEVICES, threads=1))
+    assert other.builder._build_job == job
+    assert child(other, "model.layers").value() == 1
 
 
 def test_a_refused_build_is_said_without_a_traceback(fake, qtbot):
@@ -550,7 +589,9 @@ def end(window):
 shown = MainWindow.showEvent
 def show(self, event):
     shown(self, event)
-    if when == "ready":
+    if when == "at once":
+        end(self)
+    elif when == "ready":
         self.ready.connect(lambda: end(self))
     else:
         QTimer.singleShot(when, lambda: end(self))
@@ -561,7 +602,15 @@ sys.exit(app.run([]))
 
 @pytest.mark.parametrize(
     ("how", "when"),
-    [("button", 0), ("button", 150), ("button", 700), ("menu", "ready"), ("sampling", "ready"), ("building", "ready")],
+    [
+        ("button", "at once"),
+        ("button", 0),
+        ("button", 150),
+        ("button", 700),
+        ("menu", "ready"),
+        ("sampling", "ready"),
+        ("building", "ready"),
+    ],
 )
 def test_f01_f16_closing_at_any_time_ends_with_0_and_in_silence(how, when, tmp_path):
     environment = os.environ | {"GPT_VIZ_HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
