@@ -9,7 +9,7 @@ from gpt_viz import ledger, resources
 from gpt_viz.config import PRESETS
 
 LETTERS = set("BTCDHLNV")
-PANELS = ("parameters", "shapes", "attention", "sampling", "step", "checks", "weights", "compare")
+PANELS = ("parameters", "shapes", "attention", "sampling", "step", "checks", "training", "weights", "compare")
 
 
 def family(name):
