@@ -206,7 +206,7 @@ def _plausible(head: bytes, encoding: str) -> bool:
     """Whether it reads like a text: read in the wrong order of bytes, or of noise, many characters are unassigned."""
     text = _beginning(head, encoding)
     strange = sum(not (each.isprintable() or each.isspace()) for each in text)
-    return strange <= MOST_CONTROLS * len(text)
+    return bool(text) and strange <= MOST_CONTROLS * len(text)
 
 
 def _blanks(head: bytes, encoding: str) -> int:

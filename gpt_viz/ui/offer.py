@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -43,7 +43,12 @@ class Option:
 
 
 class Offer(QWidget):
-    """Stays until it is answered or closed; the next question takes its place. The first answer is the suggestion."""
+    """Stays until it is answered or closed; the next question takes its place. The first answer is the suggestion.
+
+    `asked` when there is a question.
+    """
+
+    asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,6 +64,7 @@ class Offer(QWidget):
         self._close.setIconSize(QSize(icons.SIDE, icons.SIDE))
         self._close.clicked.connect(self.dismiss)
         self._options: tuple[Option, ...] = ()
+        self._answers: tuple[Answer, ...] = ()
         self._buttons: list[QPushButton] = []
         self._row = QHBoxLayout()
         self._row.setSpacing(8)
@@ -89,17 +95,16 @@ class Offer(QWidget):
             self._choice.addItem(option.title, option.value)
         self._choice.setVisible(bool(options))
         self._preview.setVisible(bool(options))
-        for button in self._buttons:
-            self._row.removeWidget(button)
-            button.deleteLater()
-        self._buttons = []
-        for place, answer in enumerate(answers):
-            button = named(QPushButton(answer.title), f"offer.answer.{place}", answer.title)
-            set_property(button, "accent", place == 0)
-            button.clicked.connect(lambda _=False, answer=answer: self._answered(answer))
-            self._row.insertWidget(1 + place, button)
-            self._buttons.append(button)
+        self._answers = tuple(answers)
+        while len(self._buttons) < len(answers):
+            self._add_button(len(self._buttons))
+        for place, button in enumerate(self._buttons):
+            button.setVisible(place < len(answers))
+            if place < len(answers):
+                button.setText(answers[place].title)
+                button.setAccessibleName(answers[place].title)
         self.show()
+        self.asked.emit()
 
     def text(self) -> str:
         """The question, or "" while there is none."""
@@ -109,10 +114,17 @@ class Offer(QWidget):
         """Take the question away, unanswered."""
         self.hide()
 
-    def _answered(self, answer: Answer) -> None:
+    def _add_button(self, place: int) -> None:
+        button = named(QPushButton(), f"offer.answer.{place}", "Answer")
+        set_property(button, "accent", place == 0)
+        button.clicked.connect(lambda: self._answered(place))
+        self._row.insertWidget(1 + place, button)
+        self._buttons.append(button)
+
+    def _answered(self, place: int) -> None:
         value = self._choice.currentData() if self._options else ""
         self.hide()  # first: the answer may bring the next question
-        answer.act(value)
+        self._answers[place].act(value)
 
     def _show_preview(self, place: int) -> None:
         if 0 <= place < len(self._options):

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from gpt_viz import settings
 from gpt_viz.protocol import Cancelled, Command, Event, Failed, Finished, OpenText, TextOpened
+from gpt_viz.ui import text_words as words
 from gpt_viz.ui.study import Study
 
 # A text of so many bytes is read in a tenth of a second, a checkpoint opened in half of one.
@@ -102,7 +103,7 @@ class Reopening(QObject):
             if event.field == "size":
                 self._propose_text(f"{event.message}.")
             else:
-                self.said.emit(f"The text of last time was not opened: {event.message}.", False, "")
+                self.said.emit(words.not_opened(event.message, again=True), False, "")
         if isinstance(event, (Finished, Cancelled, Failed)):
             self._job = None
             self._done()

@@ -153,7 +153,8 @@ class TextCard(QFrame):
 
     def _label(self, name: str) -> QLabel:
         label = named(QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText), f"corpus.{name}", name)
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        if name != "encoding_label":
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         set_property(label, "muted", name in ("place", "facts", "detail", "encoding_label"))
         return label
 

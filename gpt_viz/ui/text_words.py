@@ -69,12 +69,22 @@ def opened(text: TextOpened) -> str:
     """What was read, in one sentence; a plain encoding needs no word."""
     plain = text.encoding == "utf-8"
     parts = [counted(text), *([] if plain else [f"read as {encoding_title(text.encoding)}"]), *changes(text)]
-    return f"{text.name}: {'; '.join(parts)}."
+    return f"Opened {text.name}: {'; '.join(parts)}."
+
+
+def not_opened(message: str, *, again: bool = False) -> str:
+    """Why a text was not opened, as a sentence; `again` for the one of last time.
+
+    >>> not_opened("it is empty"), not_opened("is there a network?")
+    ('Not opened: it is empty.', 'Not opened: is there a network?')
+    """
+    end = "" if message.endswith("?") else "."
+    return f"{'The text of last time was not opened' if again else 'Not opened'}: {message}{end}"
 
 
 def about(text: TextOpened) -> str:
     """What the prompt is the beginning of."""
-    return f"The prompt is the beginning of {text.name}: {counted(text)}."
+    return f"The text is of {text.name}: {counted(text)}."
 
 
 def lacking(text: TextOpened, model: ModelInfo) -> tuple[str, ...]:
@@ -112,15 +122,15 @@ def why_not_read(text: TextOpened, model: ModelInfo) -> str:
     count = len(text.alphabet)
     fresh = f"A model for it has {count:,} character{'' if count == 1 else 's'} and begins untrained."
     if model.alphabet is None:
-        return f"{text.name} is made of characters, and the model reads ids. {fresh}"
+        return f"The text of {text.name} is made of characters, and the model reads ids. {fresh}"
     unknown = lacking(text, model)
-    return f"{text.name} has {named(unknown)}, which the model can't read. {fresh}"
+    return f"The text of {text.name} has {named(unknown)}, which the model can't read. {fresh}"
 
 
 def wanted(event: EncodingWanted) -> str:
     """What an encoding has to be chosen for."""
     name = PurePath(event.path).name
     if not event.byte:
-        return f"{name} looks like UTF-16, but does not begin with its mark. How is it to be read?"
+        return f"The file {name} looks like UTF-16, but does not begin with its mark. How is it to be read?"
     where = f"byte {event.offset:,} is 0x{event.byte:02x}"
-    return f"{name} is not {encoding_title(event.encoding)}: {where}. How is it to be read?"
+    return f"The file {name} is not {encoding_title(event.encoding)}: {where}. How is it to be read?"

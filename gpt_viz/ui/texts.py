@@ -146,7 +146,7 @@ class Texts(QObject):
         if isinstance(event, Failed) and wanted is not None:
             self._ask_encoding(wanted)
         elif isinstance(event, Failed):
-            self.said.emit(event.message, True, "" if event.expected else event.details)
+            self.said.emit(words.not_opened(event.message), True, "" if event.expected else event.details)
         elif isinstance(event, Cancelled):
             self.said.emit("Opening was cancelled; the text before is still there.", False, "")
         self._builder.begin_without_text()

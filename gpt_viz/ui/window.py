@@ -168,6 +168,7 @@ class MainWindow(QMainWindow):
         texts.advanced.connect(messages.status.advance)
         messages.status.cancelled.connect(texts.cancel)
         builder.text_wanted.connect(texts.open)
+        texts.offer.asked.connect(messages.strip.dismiss)
         self.study.corpus_changed.connect(self._name_text)
         self._name_text()
         self.bridge.listen(self.learner.handle)  # first: it forgets the old model before others hear of the new one

@@ -62,14 +62,20 @@ class AlphabetView(QAbstractScrollArea):
     def _rows(self, width: int) -> int:
         return max(math.ceil(len(self._characters) / self._columns(width)), 1)
 
+    def _across(self) -> float:
+        """From one column to the next: they share all of the width."""
+        width = self.viewport().width()
+        return (width + _GAP) / self._columns(width)
+
     def _rect(self, place: int) -> QRect:
         row, column = divmod(place, self._columns(self.viewport().width()))
-        across, down = self._cell.width() + _GAP, self._cell.height() + _GAP
-        return QRect(QPoint(column * across, row * down - self.verticalScrollBar().value()), self._cell)
+        left, right = round(column * self._across()), round((column + 1) * self._across()) - _GAP
+        top = row * (self._cell.height() + _GAP) - self.verticalScrollBar().value()
+        return QRect(left, top, right - left, self._cell.height())
 
     def _place_at(self, point: QPoint) -> int:
         columns = self._columns(self.viewport().width())
-        column = point.x() // (self._cell.width() + _GAP)
+        column = int(point.x() / self._across())
         row = (point.y() + self.verticalScrollBar().value()) // (self._cell.height() + _GAP)
         place = row * columns + column
         return place if column < columns and 0 <= place < len(self._characters) else -1
