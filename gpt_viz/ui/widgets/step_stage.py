@@ -98,8 +98,8 @@ class StepStage(QWidget):
         used = round(parts.picture.picture().right() + parts.picture.margins()[2])
         used = side if parts.picture.sheet is None else used
         start = min(max(used, side - MOST + SIDE), side) + GAP
-        for each in (parts.picture, parts.value):
-            placed[each].setWidth(start - GAP)
+        placed[parts.picture].setWidth(start - GAP)
+        placed[parts.value].setWidth(start - GAP)
         placed[parts.title].setWidth(left)
         beside = QRect(room.left() + start, room.top(), left - start, upper)
         self._measures(beside, placed)
@@ -110,12 +110,13 @@ class StepStage(QWidget):
         start = self._said(right, placed, room.height() - 190) + GAP
         self._number(QRect(right.left(), start, right.width(), room.bottom() + 1 - start), placed)
         if not parts.inputs.count:
-            for each in (parts.origin, parts.inputs):
-                placed.pop(each, None)
+            placed.pop(parts.origin, None)
+            placed.pop(parts.inputs, None)
 
     def _two_columns(self, room: QRect, placed: dict[QWidget, QRect]) -> None:
         left = round((room.width() - GAP) * 0.5)
         self._picture(QRect(room.left(), room.top(), left, room.height()), placed)
+        self._measures_below(QRect(room.left(), room.top(), left, room.height()), placed)
         right = QRect(room.left() + left + GAP, room.top(), room.width() - left - GAP, room.height())
         top = self._stacked(right, [self.parts.formula], placed, right.height() // 3)
         if self.parts.inputs.count and right.height() - top >= 230:
@@ -167,6 +168,16 @@ class StepStage(QWidget):
             placed[parts.histogram] = QRect(room.left(), top, room.width(), tall)
             top += tall + 2 * AIR
         placed[parts.figures] = QRect(room.left(), top, room.width(), min(figures, room.bottom() - top))
+
+    def _measures_below(self, room: QRect, placed: dict[QWidget, QRect]) -> None:
+        """Histogram and figures side by side in what the tensor leaves below it, each where it has room."""
+        parts, top = self.parts, placed[self.parts.value].bottom() + 1 + 2 * AIR
+        spare, half = room.bottom() + 1 - top, (room.width() - GAP) // 2
+        tall = min(spare, parts.histogram.sizeHint().height())
+        if tall >= 84 and parts.histogram.bins is not None:
+            placed[parts.histogram] = QRect(room.left(), top, half, tall)
+        if parts.figures.needed_height(half) <= spare:
+            placed[parts.figures] = QRect(room.left() + half + GAP, top, half, parts.figures.needed_height(half))
 
     def _origin(self, room: QRect, placed: dict[QWidget, QRect]) -> None:
         parts = self.parts
