@@ -26,6 +26,7 @@ SINGLE: dict[Qt.Key, str] = {
     _Key.Key_End: "last",
     _Key.Key_Period: "step",
     _Key.Key_Backspace: "back",
+    _Key.Key_T: "weights",
     _Key.Key_Escape: "leave",
 }
 PANEL_KEYS = range(_Key.Key_1, _Key.Key_9 + 1)

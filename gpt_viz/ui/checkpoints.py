@@ -29,6 +29,7 @@ from gpt_viz.protocol import (
     SaveCheckpoint,
 )
 from gpt_viz.ui.checkpoint_question import ask_setting
+from gpt_viz.ui.shipped import ships
 from gpt_viz.ui.widgets.manners import named
 
 SUFFIXES = (".safetensors", ".pt", ".pth", ".ckpt", ".bin")
@@ -119,6 +120,8 @@ class Checkpoints(QObject):
 
     def _opened(self, event: CheckpointOpened) -> None:
         self._report = event
+        if ships(event.path):
+            return  # nothing in it had to be found out, and the switch says that they are trained
         recognised = next((detail for what, detail in event.report if what == "recognised"), "")
         name = Path(event.path).name
         details = "\n".join(f"{what}: {detail}" for what, detail in event.report)

@@ -25,7 +25,7 @@ def add_commands(window: MainWindow) -> None:
     add("step", "Sample one token", lambda: window.call("sampling", "step"), single=".")
     add("back", "Take one sampled token back", lambda: window.call("sampling", "back"), single="Backspace")
     add("train", "Train, or pause", lambda: window.call("training", "toggle"), "Ctrl+T")
-    add("weights", "Untrained or trained weights", window.switching.toggle, "Ctrl+U")
+    add("weights", "Untrained or trained weights", window.switching.toggle, "Ctrl+U", single="T")
     add("play", "Play the steps, or pause", lambda: window.call("shapes", "toggle_play"), single="Space")
     add("previous", "Previous step", lambda: window.call("shapes", "previous_step"), single="Page Up, ←")
     add("next", "Next step", lambda: window.call("shapes", "next_step"), single="Page Down, →")

@@ -14,6 +14,7 @@ from gpt_viz.settings import LONGEST_TEXT, Settings
 from gpt_viz.ui import controls
 from gpt_viz.ui.desk import Desk
 from gpt_viz.ui.panel import Panel
+from gpt_viz.ui.shipped import ships
 
 if TYPE_CHECKING:
     from gpt_viz.ui.window import MainWindow
@@ -64,7 +65,7 @@ def gathered(window: MainWindow, before: Settings) -> Settings:
         kept = replace(kept, layout=layout, controls=values)
     kept = replace(kept, **_files(window, before))
     built = window.subject.built
-    if built is None or built.source:
+    if built is None or (built.source and kept.checkpoint):
         return kept  # a model out of a file is opened again; should that fail, the one before it is built
     return replace(kept, config=built.config, alphabet=built.alphabet, seed=built.seed, device=built.device)
 
@@ -73,6 +74,8 @@ def _files(window: MainWindow, before: Settings) -> dict[str, Any]:
     """What is open; what was to be opened again and has not been yet is as it was."""
     corpus, file = window.study.corpus, window.builder.file
     path, given = file or ("", ())
+    if ships(path):  # the next start has them at hand wherever they lie then, and begins untrained as the first one did
+        path, given = "", ()
     found: dict[str, dict[str, Any]] = {
         "text": {"text": corpus.path, "text_encoding": corpus.encoding if corpus.path else ""},
         "checkpoint": {"checkpoint": path, "checkpoint_settings": given},

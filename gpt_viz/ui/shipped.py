@@ -29,6 +29,17 @@ def trained_from(model: ModelInfo) -> Path | None:
     return fitting(model) if model.seed == SEED and not model.source else None
 
 
+def is_shipped(model: ModelInfo) -> bool:
+    """Whether a model that was opened is one of them: it has its sizes, its characters and its file's name."""
+    path = fitting(model)
+    return path is not None and model.source == path.name
+
+
+def ships(path: str) -> bool:
+    """Whether a file is one of them."""
+    return bool(path) and any(str(resources.checkpoint(name) or "") == path for name in PRESETS)
+
+
 def _alike(one: GPTConfig, other: GPTConfig) -> bool:
     """Dropout changes no weight, and nothing of a model that is looked at."""
     return replace(one, dropout=0.0) == replace(other, dropout=0.0)

@@ -122,7 +122,9 @@ class MainWindow(QMainWindow):
         self.looks = Looks(self)
         self.topbar = TopBar()
         self.learner = Learner(self.subject, self.new_job, self.worker.send, self)
-        self.switching = Switching(self.topbar.weights, self.learner, self)
+        self.switching = Switching(
+            self.topbar.weights, self.learner, self.subject, lambda path: self.builder.open_checkpoint(path), self
+        )
         self.prompt = self.topbar.prompt
         self.form = ModelForm(self.subject)
         self.builder = Builder(self.subject, self.study, self.form, self.new_job, self.worker.send, self)
