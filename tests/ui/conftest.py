@@ -59,7 +59,7 @@ def open_window(qtbot) -> Callable:
     yield open_one
     for window in opened:
         window.close()
-        assert window.worker.stop(10)
+        assert window.worker.stop(60)  # torch may still be on its way in
         window.deleteLater()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
