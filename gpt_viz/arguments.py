@@ -270,6 +270,16 @@ def model_words(args: argparse.Namespace) -> list[str]:
     return words
 
 
+# --- a text file ---------------------------------------------------------------------------------------------------
+
+
+def add_encoding(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Give the parser an option for the encoding of its `--corpus`."""
+    parser.add_argument(
+        "--encoding", metavar="E", help="of the text file, such as cp1252; what its mark says, or UTF-8, if not given"
+    )
+
+
 # --- the window ----------------------------------------------------------------------------------------------------
 
 

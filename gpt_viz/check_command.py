@@ -21,7 +21,7 @@ MARKS = {True: "passed", False: "FAILED", None: "does not apply"}
 def check(args: argparse.Namespace) -> tuple[str, bool]:
     """The text for stdout, and whether no check failed. Raises ValueErrors that say what to change."""
     choice = chosen(args)
-    text = _text(choice, args.corpus)
+    text = _text(choice, args.corpus, args.encoding)
     events = choice.engine().run(RunChecks(job=2, text=text))
     found = [event for event in events if isinstance(event, Checked) and not event.running]
     passed = all(event.passed is not False for event in found)
@@ -31,13 +31,13 @@ def check(args: argparse.Namespace) -> tuple[str, bool]:
     return _table(choice, found), passed
 
 
-def _text(choice: Chosen, corpus: str | None) -> str:
+def _text(choice: Chosen, corpus: str | None, encoding: str | None) -> str:
     """One window and the token after it: of the corpus, of the built-in passage, or ids that count."""
     from gpt_viz.engine.corpus import read
 
     length = choice.config.block_size + 1
     if corpus is not None:
-        whole = read(corpus).text
+        whole = read(corpus, encoding).text
         return " ".join(whole.split()[:length]) if choice.reads_ids else whole[:length]
     if not choice.reads_ids:
         return choice.readable(resources.passage())[:length]

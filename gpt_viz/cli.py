@@ -144,6 +144,7 @@ def _shapes(speaker: str, words: list[str]) -> int:
 def _check(speaker: str, words: list[str]) -> int:
     parser = model_parser(speaker, description="Try what must be true of every model; 1 where a check fails.")
     parser.add_argument("--corpus", metavar="F", help="the text file that it reads; the built-in passage if not given")
+    arguments.add_encoding(parser)
     _add_json(parser)
     args = parser.parse_args(words)
     from gpt_viz.check_command import check

@@ -77,8 +77,8 @@ class _Work:
         from gpt_viz.engine.material import UnreadableText
         from gpt_viz.engine.training import TrainingError
 
-        corpus = str(self._args.corpus)
-        steps = self._engine.run(Train(job=2, corpus=corpus, settings=self._settings, windows=0, tokens=0))
+        source = {"corpus": str(self._args.corpus), "encoding": self._args.encoding}
+        steps = self._engine.run(Train(job=2, **source, settings=self._settings, windows=0, tokens=0))
         try:
             for event in steps:
                 self._take(event)

@@ -44,6 +44,7 @@ def add_arguments(parser: Parser) -> None:
     """Give the parser the options of `train`, beside those that choose a model."""
     group = parser.add_argument_group("training")
     group.add_argument("--corpus", metavar="F", required=True, help="the text file to train on")
+    arguments.add_encoding(group)
     group.add_argument("--out", metavar="F.safetensors", required=True, help="the checkpoint to write")
     usual = TrainingSettings()
     for name, (option, kind, what) in _OPTIONS.items():
@@ -105,7 +106,7 @@ def _with_alphabet(choice: Chosen, args: argparse.Namespace) -> Chosen:
         raise UsageError("--own-alphabet makes a new model, and a checkpoint has its own; leave one of them away")
     from gpt_viz.engine.corpus import read
 
-    alphabet = read(args.corpus).alphabet
+    alphabet = read(args.corpus, args.encoding).alphabet
     return replace(choice, config=replace(choice.config, vocabulary=len(alphabet)), alphabet=alphabet, preset_name="")
 
 

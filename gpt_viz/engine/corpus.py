@@ -20,7 +20,7 @@ from gpt_viz.engine.heaviness import TooHeavy
 
 __all__ = ["CHUNK_BYTES", "LIMIT_BYTES", "Corpus", "TextFileError", "read", "reading"]
 
-LIMIT_BYTES = 64 * 2**20
+LIMIT_BYTES = 64_000_000
 # Small enough that no part keeps the interpreter for more than a few milliseconds.
 CHUNK_BYTES = 2**18
 _HALVES = slice(0xD800, 0xE000)
