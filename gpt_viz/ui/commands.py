@@ -34,7 +34,7 @@ def add_commands(window: MainWindow) -> None:
     add("open", "Open a text …", lambda: _open(window), "Ctrl+O")
     add("fetch", f"Get {TINY_SHAKESPEARE.title}", window.texts.fetch)
     add("built-in", "Use the built-in passage", window.texts.use_built_in)
-    add("text", "The text and its alphabet …", window.show_text, "Ctrl+T")
+    add("text", "The text and its alphabet …", window.show_text, "Ctrl+I")
     add("text.build", "Build a model for the text", window.texts.build_for_corpus)
     add("checkpoint.open", "Open a checkpoint …", window.checkpoints.choose, "Ctrl+Shift+O")
     add("checkpoint.save", "Save a checkpoint …", window.checkpoints.save_as, "Ctrl+S")
