@@ -82,3 +82,12 @@ def _no_common_text(one: ModelInfo, other: ModelInfo) -> str:
     if texts_of(one) is None and texts_of(other) is None:
         return f"one model has {one.config.vocabulary:,} tokens and the other {other.config.vocabulary:,}"
     return f"one model reads {reads(one)} and the other {reads(other)}, so no text can be given to both"
+
+
+def unlike(one: ModelInfo, other: ModelInfo) -> str:
+    """Why what the two hold likely next can't be compared: their tokens are not the same."""
+    mine, theirs = one.config.vocabulary, other.config.vocabulary
+    if mine != theirs:
+        return f"one model chooses among {mine:,} tokens and the other among {theirs:,}"
+    shared = len(set(texts_of(one) or ()) & set(texts_of(other) or ()))
+    return f"of their {mine:,} tokens the two models share {shared:,}"

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gpt_viz.compare_measures import HeadDistance, total_variations
 from gpt_viz.protocol import Attended
-from gpt_viz.ui.comparison import Heads
 from gpt_viz.ui.selection import SelectionModel
+from gpt_viz.ui.side_by_side import Heads
 from gpt_viz.ui.widgets.heads_stage import HeadsStage
 from gpt_viz.ui.widgets.weight_line import Weighed
 

@@ -7,13 +7,9 @@ what they hold likely next. Two answers are put together only where they are of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
-from gpt_viz.compare_measures import HeadDistance, ranked, total_variations
 from gpt_viz.protocol import (
     CURRENT,
     OTHER,
@@ -28,38 +24,14 @@ from gpt_viz.protocol import (
     Tokens,
     Traced,
 )
-from gpt_viz.ui.common_text import same_heads, same_ids, texts_of, tokens_for
+from gpt_viz.ui.common_text import same_heads, same_ids, tokens_for, unlike
 from gpt_viz.ui.counterpart import HEARD, Counterpart
 from gpt_viz.ui.errand import Errand
 from gpt_viz.ui.panel import Context
+from gpt_viz.ui.side_by_side import Heads, NextToken, held_together
 
 ASKER = "compare"
 EVENTS: tuple[type[Event], ...] = (*HEARD, Traced, Attended, Distribution, TextRefused)
-Floats = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Heads:
-    """The attention of both on the same number of tokens. `paired`: each head has its counterpart in the other.
-
-    `distances` (L, H) say how far those are apart; None where they have none, or where only the largest of some weights
-    each are known.
-    """
-
-    current: Attended
-    other: Attended
-    paired: bool
-    distances: npt.NDArray[np.float64] | None
-    order: tuple[HeadDistance, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NextToken:
-    """The logits (V,) of both for what comes after the same tokens."""
-
-    current: Floats
-    other: Floats
-    tokens: Tokens
 
 
 class Comparison(QObject):
@@ -187,7 +159,7 @@ class Comparison(QObject):
             ),
         )  # fmt: skip
         if not same_ids(current, other):
-            self.unlike = _unlike(current, other)
+            self.unlike = unlike(current, other)
             self._theirs.want_nothing()
             self._next = None
         else:
@@ -243,21 +215,9 @@ class Comparison(QObject):
             return
         if self._heads is not None and self._heads.current is ours and self._heads.other is theirs:
             return
-        distances, paired = None, same_heads(current, other)
-        if paired and ours.patterns.shape[-1] == len(ours.tokens.ids):
-            distances = total_variations(ours.patterns, theirs.patterns)
-        order = () if distances is None else tuple(ranked(distances))
-        self._heads = Heads(ours, theirs, paired, distances, order)
+        self._heads = held_together(ours, theirs, paired=same_heads(current, other))
 
     def _fits(self, tokens: Tokens) -> bool:
         """Whether the other's pass was one of these tokens."""
         key = self._passing.key
         return isinstance(key, tuple) and key[:2] == self._key(tokens)
-
-
-def _unlike(one: ModelInfo, other: ModelInfo) -> str:
-    mine, theirs = one.config.vocabulary, other.config.vocabulary
-    if mine != theirs:
-        return f"one model chooses among {mine:,} tokens and the other among {theirs:,}"
-    shared = len(set(texts_of(one) or ()) & set(texts_of(other) or ()))
-    return f"of their {mine:,} tokens the two models share {shared:,}"

@@ -20,12 +20,14 @@ from gpt_viz.ui.common_text import texts_of
 from gpt_viz.ui.compare_heads import CompareHeads
 from gpt_viz.ui.compare_sides import CompareSides
 from gpt_viz.ui.compare_texts import CompareTexts
-from gpt_viz.ui.comparison import ASKER, EVENTS, Comparison, NextToken
+from gpt_viz.ui.comparison import ASKER, EVENTS, Comparison
 from gpt_viz.ui.counterpart import Pick
 from gpt_viz.ui.duet import Duet
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.shipped import fitting
+from gpt_viz.ui.side_by_side import NextToken
 from gpt_viz.ui.widgets.chooser import Chooser
+from gpt_viz.ui.widgets.colormap import LINEAR, LOG
 from gpt_viz.ui.widgets.compare_layout import CompareLayout
 from gpt_viz.ui.widgets.covered import Covered
 from gpt_viz.ui.widgets.duet_pane import DuetPane
@@ -34,6 +36,7 @@ from gpt_viz.ui.widgets.heads_stage import HeadsStage
 from gpt_viz.ui.widgets.next_pane import NextPane
 
 HEADS, NEXT, TEXTS = "heads", "next", "texts"
+STRETCHES = {LINEAR: "linear", LOG: "stretched"}
 VIEWS = {HEADS: "heads", NEXT: "next token", TEXTS: "sampled texts"}
 WAITING = "The other model's first pass of the text under study has not come yet."
 
@@ -63,6 +66,7 @@ class Compare(Panel):
         context.subject.stepped.connect(self.mark)
         self.sides.choice.picked.connect(self.pick)
         self.view.changed.connect(self._choose_view)
+        self.stretch.changed.connect(self.stage.set_stretch)
         self.next.order.changed.connect(self.mark)
         self.pane.changed.connect(self.mark)
         self.layout_.rearranged.connect(self.mark)
@@ -70,6 +74,8 @@ class Compare(Panel):
 
     def _fill(self) -> None:
         self.view = Chooser(VIEWS, "compare.view", "What is compared")
+        self.stretch = Chooser(STRETCHES, "compare.stretch", "Colour scale")
+        self.header.tools.addWidget(self.stretch)
         self.header.tools.addWidget(self.view)
         self.sides = CompareSides("compare", self)
         self.problem = SmallLabel("bad")
@@ -110,6 +116,7 @@ class Compare(Panel):
         model, found = self.context.subject.weights, self.comparison
         self.cover("" if model is not None else self.context.subject.obstacle or "No model yet: press Build.")
         self.view.setVisible(model is not None and not self.layout_.whole)
+        self.stretch.setVisible(model is not None and self.part == HEADS)
         if model is None:
             self.say("")
             return

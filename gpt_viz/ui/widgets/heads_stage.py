@@ -77,6 +77,13 @@ class HeadsStage(QWidget):
             self.paired, self.listed = paired, listed
             self.arrange()
 
+    def set_stretch(self, stretch: str) -> None:
+        """Another way from weights to colours, of all pictures."""
+        for mosaic, map_ in zip(self.mosaics, self.maps, strict=True):
+            mosaic.set_stretch(stretch)
+            map_.set_stretch(stretch)
+        self.legend.set_stretch(stretch)
+
     def _restyle(self) -> None:
         self._font = ui_font(0.9)
         self._metrics = QFontMetricsF(self._font)
