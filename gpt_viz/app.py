@@ -69,9 +69,9 @@ def start(argv: list[str], *, remembers: bool = True) -> Start:
     again = Again(
         text="" if args.file else remembered.text,
         encoding=remembered.text_encoding,
-        checkpoint="" if own_model else remembered.checkpoint,
+        checkpoint="" if own_model or args.file else remembered.checkpoint,
         settings=remembered.checkpoint_settings,
-        prompt=remembered.prompt if args.text is None and not args.file else args.text,
+        prompt=remembered.prompt if args.text is None else args.text,
     )
     prompt = args.text
     if prompt is None and file is None and not remembered.checkpoint and alphabet == remembered.alphabet:

@@ -23,6 +23,7 @@ def information() -> str:
         ("pyqtgraph", _tried(lambda: _distribution("pyqtgraph"))),
         *_devices(),
         ("settings", _tried(lambda: _place("config_dir"))),
+        ("texts", _tried(lambda: _place("texts_dir"))),
         ("log", _tried(lambda: _place("log_file"))),
         ("resources", str(resources.ROOT)),
     ]

@@ -6,13 +6,12 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 from text_engine import TextEngine, made_by
 
-from gpt_viz import resources, settings
+from gpt_viz import app, resources, settings
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine.checkpoints.saving import save
 from gpt_viz.engine.initialise import build
 from gpt_viz.protocol import OpenCheckpoint, OpenText
 from gpt_viz.settings import Settings
-from gpt_viz.ui.window import MainWindow
 
 WAIT = 20_000
 CONFIG = GPTConfig(layers=1, heads=1, width=8, block_size=16)
@@ -203,11 +202,12 @@ def test_c13_the_window_is_up_before_anything_is_opened_again(open_window, qtbot
     assert dict(seen)["OpenText"]
 
 
-def test_a_file_on_the_command_line_takes_the_place_of_the_one_of_last_time(open_window, qtbot, saved):
-    remember(text=saved(b"old"))
+def test_a_file_on_the_command_line_takes_the_place_of_those_of_last_time(open_window, saved):
+    remember(text=saved(b"old"), checkpoint=saved(b"", "old.safetensors"))
     given = saved(b"new", "new.txt")
     make_engine = made_by()
     window = open_window(given, make_engine=make_engine)
+    assert not asked(make_engine, OpenCheckpoint)
     assert window.study.corpus.path == given
     assert [command.path for command in asked(make_engine)] == [given]
 
@@ -251,13 +251,10 @@ def test_a_model_on_the_command_line_takes_the_place_of_the_checkpoint(open_wind
     assert said(window) == ""
 
 
-def test_a_window_that_remembers_nothing_opens_nothing(open_window, qtbot, saved):
-    from gpt_viz import app
-
+def test_a_window_that_remembers_nothing_opens_nothing(saved):
     remember(text=saved(b"old"))
     started = app.start([], remembers=False)
     assert (started.again.text, started.again.checkpoint) == ("", "")
-    assert MainWindow is not None
 
 
 def test_a_mark_that_can_not_be_written_stops_nothing(open_window, qtbot, saved, monkeypatch):
