@@ -14,6 +14,7 @@ from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine.memory import free_host_bytes
 from gpt_viz.protocol import DeviceInfo
+from gpt_viz.quantities import size
 
 NAMES = "auto, cpu, cuda, cuda:N or mps"
 # Memory that is free but for a sliver is not free: sizes just under it get the process killed, without an error.
@@ -92,16 +93,6 @@ def check_fits(config: GPTConfig, device: torch.device | str) -> None:
     _refuse_above(ledger.needed_bytes(config), device, "to be built and run")
     if device.type != "cpu":
         _refuse_above(ledger.weight_bytes(config), torch.device("cpu"), "for its weights to be drawn")
-
-
-def size(bytes: int) -> str:
-    """A number of bytes as it is read: 3.3 MB, 698 GB."""
-    amount, unit = float(bytes), "B"
-    for larger in ("kB", "MB", "GB", "TB", "PB", "EB"):
-        if amount < 1000:
-            break
-        amount, unit = amount / 1000, larger
-    return f"{amount:.1f} {unit}" if amount < 99.95 and unit != "B" else f"{amount:,.0f} {unit}"
 
 
 def _refuse_above(needed: int, device: torch.device, why: str) -> None:

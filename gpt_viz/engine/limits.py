@@ -8,7 +8,7 @@ import torch
 
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
-from gpt_viz.engine.devices import size
+from gpt_viz.quantities import size
 
 
 class OutOfMemory(ValueError):  # noqa: N818 (what it is says more than "Error")

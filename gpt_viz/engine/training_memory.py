@@ -6,8 +6,9 @@ import torch
 
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
-from gpt_viz.engine.devices import SHARE, free_bytes, size
+from gpt_viz.engine.devices import SHARE, free_bytes
 from gpt_viz.engine.limits import OutOfMemory, explained
+from gpt_viz.quantities import size
 
 _BYTES = 4  # float32
 

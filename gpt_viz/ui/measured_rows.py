@@ -12,10 +12,10 @@ from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
 from gpt_viz.measures import Operation, StepMeasure
 from gpt_viz.protocol import StepSeen
+from gpt_viz.quantities import short, size
 from gpt_viz.ui.step_rows import TITLES, StepRows, sizes
 from gpt_viz.ui.widgets.lazy_rows import Line, Path
 from gpt_viz.ui.widgets.numbers import duration, written
-from gpt_viz.ui.widgets.quantities import short, size
 
 MEASURED = ("dtype", "bytes", "parameters", "mult-adds", "time", "mean", "std", "min", "max", "norm")
 _NOTHING = ("",) * len(MEASURED)

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
+from gpt_viz.quantities import short, size
 from gpt_viz.ui.theme import theme, ui_font
 from gpt_viz.ui.widgets.manners import named, set_property
-from gpt_viz.ui.widgets.quantities import short, size
 
 _FIGURES = {
     "parameters": ("parameters", "Numbers that training changes, each counted once"),

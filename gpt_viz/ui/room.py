@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import DeviceInfo
-from gpt_viz.ui.widgets.quantities import size
+from gpt_viz.quantities import size
 
 AUTO = "auto"
 SHARE = 0.9  # of a device's free memory; the engine refuses above it, too

@@ -9,8 +9,8 @@ from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
 from gpt_viz.ledger import StepSpec
 from gpt_viz.measures import StepMeasure
+from gpt_viz.quantities import size
 from gpt_viz.ui.widgets.numbers import duration, written
-from gpt_viz.ui.widgets.quantities import size
 
 if TYPE_CHECKING:
     from gpt_viz.ui.opened_step import OpenedStep

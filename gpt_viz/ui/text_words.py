@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from gpt_viz.protocol import EncodingWanted, ModelInfo, TextOpened
+from gpt_viz.quantities import size
 from gpt_viz.ui.widgets.glyphs import visible
-from gpt_viz.ui.widgets.quantities import size
 
 NAMED = 6  # characters that a sentence names; the others are counted
 _ENCODINGS = {

@@ -7,12 +7,16 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
+from gpt_viz import ledger
 from gpt_viz.config import PRESETS, ConfigError, GPTConfig
 from gpt_viz.engine import devices as module
-from gpt_viz.engine.devices import DeviceError, TooLarge, check_fits, devices, free_bytes, resolve, size
+from gpt_viz.engine.devices import DeviceError, TooLarge, check_fits, devices, free_bytes, resolve
 from gpt_viz.engine.initialise import build
 from gpt_viz.engine.taps import capture
 from gpt_viz.engine.trace import inspect
+from gpt_viz.protocol import DeviceInfo
+from gpt_viz.quantities import size
+from gpt_viz.ui.room import obstacle
 
 
 @pytest.fixture
@@ -196,10 +200,10 @@ def test_on_a_gpu_both_its_memory_and_the_cpus_must_suffice(monkeypatch):
     monkeypatch.setattr(module, "free_bytes", lambda device: free[torch.device(device).type])
     check_fits(config, "cuda:0")
     free["cpu"] = 10**8
-    with pytest.raises(TooLarge, match=r"needs about 498 MB for its weights to be drawn, and cpu has 90\.0 MB for it"):
+    with pytest.raises(TooLarge, match=r"needs about 498 MB for its weights to be drawn, and cpu has 90 MB for it"):
         check_fits(config, "cuda:0")
     free["cuda"] = 10**8
-    with pytest.raises(TooLarge, match=r"to be built and run, and cuda:0 has 90\.0 MB for it"):
+    with pytest.raises(TooLarge, match=r"to be built and run, and cuda:0 has 90 MB for it"):
         check_fits(config, "cuda:0")
 
 
@@ -212,10 +216,21 @@ def test_memory_that_torch_keeps_for_reuse_counts_as_free(monkeypatch):
 
 @pytest.mark.parametrize(
     ("bytes", "text"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (3_266_560, "3.3 MB"), (99_960_000, "100 MB"), (2**63, "9.2 EB")],
+    [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (3_266_560, "3.27 MB"), (99_960_000, "100 MB"), (2**63, "9.22 EB")],
 )
 def test_sizes_read_as_people_write_them(bytes, text):
     assert size(bytes) == text
+
+
+def test_an_estimate_reads_the_same_on_the_command_line_and_in_the_window(monkeypatch):
+    monkeypatch.setattr(module, "free_bytes", lambda device: 8 * 10**9)
+    config = PRESETS["gpt3"].config
+    with pytest.raises(TooLarge) as refused:
+        check_fits(config, "cpu")
+    said = obstacle(config, "cpu", (DeviceInfo("cpu", "CPU"),), free=8 * 10**9)
+    needed = size(ledger.needed_bytes(config))
+    assert needed in str(refused.value)
+    assert needed in said
 
 
 class Types(TorchFunctionMode):

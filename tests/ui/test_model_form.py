@@ -25,11 +25,11 @@ from PySide6.QtWidgets import (
 from gpt_viz import ledger, resources
 from gpt_viz.config import PRESETS, ConfigError, GPTConfig, preset
 from gpt_viz.protocol import DeviceInfo, ModelInfo
+from gpt_viz.quantities import short, size
 from gpt_viz.ui.draft import head_stops, width_stops
 from gpt_viz.ui.model_form import ModelForm
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.theme import theme
-from gpt_viz.ui.widgets.quantities import short, size
 
 GB = 10**9
 CPU = DeviceInfo("cpu", "CPU", memory_bytes=8 * GB)

@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from gpt_viz import ledger
 from gpt_viz.config import GPTConfig
-from gpt_viz.engine.devices import SHARE, free_bytes, size
+from gpt_viz.engine.devices import SHARE, free_bytes
 from gpt_viz.engine.ids import check_ids
 from gpt_viz.engine.model import GPT, Head
 from gpt_viz.engine.taps import device_of, evaluating, stashing
+from gpt_viz.quantities import size
 
 # The notebooks try 32 and 64 tokens; more than this adds cost and no proof.
 MOST_TOKENS = 128

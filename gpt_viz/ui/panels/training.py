@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from gpt_viz.config import ConfigError
 from gpt_viz.protocol import Event, ModelInfo, TextOpened
+from gpt_viz.quantities import size
 from gpt_viz.schedule import TrainingSettings
 from gpt_viz.ui import theme
 from gpt_viz.ui import training_words as words
@@ -23,7 +24,6 @@ from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.curve import Curve
 from gpt_viz.ui.widgets.fields import SmallLabel
 from gpt_viz.ui.widgets.manners import named
-from gpt_viz.ui.widgets.quantities import size
 from gpt_viz.ui.widgets.sample_roll import SampleRoll
 from gpt_viz.ui.widgets.text_choice import TextChoice
 from gpt_viz.ui.widgets.time_machine import TimeMachine

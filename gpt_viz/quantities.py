@@ -1,4 +1,4 @@
-"""How large numbers are written: 842 k, 3.3 MB, 174,604,259,328. Knows no widget."""
+"""How large numbers are written: 842 k, 3.3 MB, 174,604,259,328. Knows no widget and no engine."""
 
 from __future__ import annotations
 
