@@ -143,14 +143,14 @@ def piece_at(text: str, tokens: Tokens, position: int) -> int | None:
 
 
 def refusal(refused: TextRefused, model: ModelInfo) -> str:
-    """Why the model can't read the text, in one sentence."""
+    """Why the model can't read the text, in one sentence. Characters are counted from 1, as people do."""
     if not refused.unknown:
         return "The text is empty: type something."
     position, character = refused.unknown[0]
     more = f" and {len(refused.unknown) - 1} more" if len(refused.unknown) > 1 else ""
     if model.pieces is not None:
-        return f"The model's tokenizer has no piece for {character!r} (position {position}){more}."
+        return f"The model's tokenizer has no piece for {character!r} at {position + 1}{more}."
     if model.alphabet is None:
         return f"{character!r}{more} is no id: write numbers below {model.config.vocabulary:,}, separated by spaces."
     reads = f"it reads {len(model.alphabet)} characters"
-    return f"The model does not know {character!r} (position {position}){more}; {reads}."
+    return f"The model does not know {character!r} at {position + 1}{more}; {reads}."

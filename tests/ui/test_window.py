@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from gpt_viz import resources, settings
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.protocol import Build, EngineReady, Inspect, OpenText, Sample
+from gpt_viz.ui.sampling_words import unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
@@ -232,11 +233,18 @@ def test_a_character_that_the_model_lacks_is_named_and_the_rest_stays(fake, qtbo
     fake.prompt.setText("café")
     qtbot.waitUntil(lambda: fake.study.refused is not None)
     assert fake.study.refused.unknown == ((3, "é"),)
-    assert "'é' (position 3)" in status(fake)
+    assert "'é' at 4" in status(fake)
     assert fake.study.tokens == before
     fake.prompt.setText("cafe")
     qtbot.waitUntil(lambda: fake.study.refused is None)
     qtbot.waitUntil(lambda: "built in" in status(fake))
+
+
+def test_b10_status_line_and_sampling_panel_count_an_unknown_character_alike(fake, qtbot):
+    fake.prompt.setText("a~b")
+    qtbot.waitUntil(lambda: fake.study.refused is not None)
+    assert "'~' at 2" in status(fake)
+    assert "“~” at 2" in unreadable("a~b", fake.subject.built)
 
 
 def test_a_text_of_known_characters_keeps_the_model(fake, qtbot, tmp_path):
