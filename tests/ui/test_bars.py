@@ -89,7 +89,7 @@ def test_a_large_vocabulary_paints_only_the_rows_in_sight_and_can_be_scrolled_to
 def test_the_drawn_token_is_in_sight_also_where_its_row_is_not(bars):
     logits = -np.arange(1000, dtype=np.float32)
     bars.show_distribution(logits, before_cuts(logits, 1.0).astype(np.float32), drawn=900)
-    assert bars.row_at(QPoint(20, bars._page * bars._pitch - 2)) == 900
+    assert bars.row_at(QPoint(20, bars.page * bars._pitch - 2)) == 900
     bars.verticalScrollBar().setValue(bars.verticalScrollBar().maximum())
     assert bars.row_at(QPoint(20, 2)) == 900
     bars.show_distribution(logits, before_cuts(logits, 1.0).astype(np.float32), drawn=None)
@@ -97,7 +97,7 @@ def test_the_drawn_token_is_in_sight_also_where_its_row_is_not(bars):
 
 
 def pixel(bars, id, x):
-    row = bars._row_rect(bars.row_of(id))
+    row = bars.row_rect(bars.row_of(id))
     return bars.grab().toImage().pixelColor(int(x), int(row.center().y())).name().upper()
 
 

@@ -1,68 +1,41 @@
 """A distribution over a whole vocabulary as a scrolling list of bars. Knows no model and no text, only ids.
 
-Only the rows in sight are painted, so 50,257 tokens cost no more than 20. What the cuts took away is drawn as an
-outline of what it had before them; the drawn token is marked, and stays in sight at the edge of the list.
+What the cuts took away is drawn as an outline of what it had before them; the drawn token is marked, and stays in
+sight at the edge of the list.
 """
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QToolTip, QWidget
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
 
 from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.glyphs import is_invisible, visible
 from gpt_viz.ui.widgets.likelihood import Floats, before_cuts, likeliest, percent
 from gpt_viz.ui.widgets.tint import mixed
+from gpt_viz.ui.widgets.token_rows import GAP, LEAST_WIDTH, TokenRows
 
 ORDERS = {"probability": "by probability", "id": "by id"}
-LEAST_WIDTH = 130  # px
 _SORTED = 512  # rows that are sorted at once
-_LONGEST = 8  # characters of a label
-_GAP = 8.0  # px between label, bar and number
-_KEYS = {
-    Qt.Key.Key_Up: QAbstractSlider.SliderAction.SliderSingleStepSub,
-    Qt.Key.Key_Down: QAbstractSlider.SliderAction.SliderSingleStepAdd,
-    Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
-    Qt.Key.Key_End: QAbstractSlider.SliderAction.SliderToMaximum,
-}
 
 _NOTHING = np.zeros(0, np.float32)
 
 
-class Bars(QAbstractScrollArea):
+class Bars(TokenRows):
     """One bar for each token of the vocabulary, `order`ed by probability or by id."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
         self.order = "probability"
         self._logits, self._kept = _NOTHING, _NOTHING
         self._before: NDArray[np.float64] = np.zeros(0)
         self._ranked: NDArray[np.int64] = np.zeros(0, np.int64)  # as far down as was asked for
         self._drawn: int | None = None
-        self._piece: Callable[[int], str] = str
-        self._label_columns = 1
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.viewport().setAutoFillBackground(False)
-        theme.theme.changed.connect(self._measure)
-        self._measure()
+        super().__init__(parent)
 
     # -- what it shows --
 
@@ -85,13 +58,13 @@ class Bars(QAbstractScrollArea):
         if piece != self._piece:
             self._piece, self._label_columns = piece, 1
         self._fit()
-        self._range()
+        self.refresh()
 
     def clear(self) -> None:
         """Show nothing."""
         self._logits = self._kept = _NOTHING
         self._drawn = None
-        self._range()
+        self.refresh()
 
     def set_order(self, order: str) -> None:
         """Sort the bars: one of ORDERS."""
@@ -104,7 +77,6 @@ class Bars(QAbstractScrollArea):
         return len(self._logits)
 
     def id_at_row(self, row: int) -> int:
-        """The token of a row, counted from the top of the whole list."""
         if self.order == "id":
             return row
         if row >= len(self._ranked):
@@ -125,7 +97,6 @@ class Bars(QAbstractScrollArea):
         return int((self._logits > own).sum()) + int((self._logits[:id] == own).sum())
 
     def tip(self, id: int) -> str:
-        """All that is known of a token, as plain text."""
         rank = self.rank(id)
         place = "the likeliest" if rank == 0 else f"rank {rank:,} of {len(self):,}, counted from 0"
         lines = [f"“{visible(self._piece(id))}”  id {id:,}", f"logit {self._logits[id]:.4g}", place]
@@ -142,57 +113,35 @@ class Bars(QAbstractScrollArea):
         pinned = self._pinned()
         if pinned is not None and pinned[1].contains(point):
             return pinned[0]
-        row = point.y() // self._pitch + self.verticalScrollBar().value()
-        return row if 0 <= row < len(self) else None
-
-    def _row_rect(self, row: int) -> QRectF:
-        top = (row - self.verticalScrollBar().value()) * self._pitch
-        return QRectF(0, top, self.viewport().width(), self._pitch)
+        return super().row_at(point)
 
     def _pinned(self) -> tuple[int, QRectF] | None:
         """The drawn token's row and where it is pinned, where it would be out of sight."""
         if self._drawn is None or not len(self):
             return None
         row = self.row_of(self._drawn)
-        rect, bottom = self._row_rect(row), self._page * self._pitch
+        rect, bottom = self.row_rect(row), self.page * self._pitch
         if rect.top() < 0:
             return row, rect.translated(0, -rect.top())
         if rect.bottom() > bottom:
             return row, rect.translated(0, bottom - rect.bottom())
         return None
 
-    @property
-    def _page(self) -> int:
-        """How many whole rows can be seen; the list is scrolled by rows, so that none is ever cut."""
-        return max(self.viewport().height() // self._pitch, 1)
-
-    def sizeHint(self) -> QSize:
-        return QSize(220, 4 * self._pitch)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(LEAST_WIDTH, 3 * self._pitch)
-
-    def _measure(self) -> None:
+    def measure(self) -> None:
         self._label_font, self._number_font = theme.mono_font(), theme.ui_font(0.92)
         self._cell = QFontMetricsF(self._label_font).horizontalAdvance("0")
         bold = QFontMetricsF(_bold(self._number_font))
         self._number_width = max(bold.horizontalAdvance("100.0 %"), bold.horizontalAdvance("0.0001 %"))
         self._pitch = round(QFontMetricsF(self._label_font).height() * 1.4)
         self._fit()
-        self._range()
+        self.refresh()
 
     def _fit(self) -> None:
         """Let a label as long as the last id's, a short bar and a number stand side by side."""
-        last = len(visible(self._piece(len(self) - 1))) if len(self) else 1
-        self._label_columns = min(max(self._label_columns, last), _LONGEST)
+        self.widen([len(self) - 1] if len(self) else ())
         bar = self.verticalScrollBar().sizeHint().width()
         label = self._label_columns * self._cell
-        self.setMinimumWidth(max(LEAST_WIDTH, round(label + self._number_width + 3.5 * _GAP + 16 + bar)))
-
-    def _range(self) -> None:
-        self.verticalScrollBar().setPageStep(self._page)
-        self.verticalScrollBar().setRange(0, max(len(self) - self._page, 0))
-        self.viewport().update()
+        self.setMinimumWidth(max(LEAST_WIDTH, round(label + self._number_width + 3.5 * GAP + 16 + bar)))
 
     # -- painting --
 
@@ -201,14 +150,12 @@ class Bars(QAbstractScrollArea):
             return
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        first = self.verticalScrollBar().value()
-        rows = range(first, min(first + self._page, len(self)))
+        rows = range(self.first, min(self.first + self.page, len(self)))
         ids = [self.id_at_row(row) for row in rows]
-        longest = max((len(visible(self._piece(id))) for id in ids), default=1)
-        self._label_columns = min(max(self._label_columns, longest), _LONGEST)
+        self.widen(ids)
         scale = max(float(self._kept.max()), 1e-12)
         for row, id in zip(rows, ids, strict=True):
-            self._paint_row(painter, self._row_rect(row), id, scale)
+            self._paint_row(painter, self.row_rect(row), id, scale)
         pinned = self._pinned()
         if pinned is not None and self._drawn is not None:
             rect, colours = pinned[1], theme.tokens()
@@ -225,17 +172,14 @@ class Bars(QAbstractScrollArea):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colours.selected))
             painter.drawRoundedRect(row.adjusted(0, 1, 0, -1), 4, 4)
-        piece = self._piece(id)
-        label = QRectF(_GAP / 2, row.top(), self._label_columns * self._cell, row.height())
-        painter.setFont(self._label_font if not drawn else _bold(self._label_font))
-        quiet = is_invisible(piece) or (cut and not drawn)
-        painter.setPen(QColor(colours.muted if quiet else colours.text))
-        painter.drawText(label, Qt.AlignmentFlag.AlignCenter, _short(visible(piece), self._label_columns))
+        quiet = is_invisible(self._piece(id)) or (cut and not drawn)
+        font = self._label_font if not drawn else _bold(self._label_font)
+        left = self.paint_label(painter, row, id, colours.muted if quiet else colours.text, font)
         probability = float(self._before[id] if cut else self._kept[id])
-        room = max(row.width() - label.right() - self._number_width - 2.5 * _GAP, 8)
+        room = max(row.width() - left - self._number_width - 2.5 * GAP, 8)
         length = max(room * min(probability / scale, 1.0), 1.0)
-        bar = QRectF(label.right() + _GAP, row.center().y() - 5.5, length, 11)
-        number = QRectF(bar.right() + _GAP, row.top(), self._number_width + _GAP, row.height())
+        bar = QRectF(left + GAP, row.center().y() - 5.5, length, 11)
+        number = QRectF(bar.right() + GAP, row.top(), self._number_width + GAP, row.height())
         if cut:
             painter.setPen(QPen(mixed(colours.muted, colours.card, 0.6), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -250,42 +194,8 @@ class Bars(QAbstractScrollArea):
         painter.setPen(QColor(colours.text if drawn else colours.muted))
         painter.drawText(number, Qt.AlignmentFlag.AlignVCenter, percent(probability))
 
-    # -- mouse and keys --
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._range()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            row = self.row_at(event.pos())
-            tip = "" if row is None else html.escape(self.tip(self.id_at_row(row))).replace("\n", "<br>")
-            QToolTip.showText(event.globalPos(), f"<qt>{tip}</qt>" if tip else "", self.viewport())
-            return True
-        return super().viewportEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        # The window's single-key shortcuts give way to the keys that scroll here.
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._uses(event):
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._uses(event):
-            self.verticalScrollBar().triggerAction(_KEYS[Qt.Key(event.key())])
-        else:
-            event.ignore()
-
-    def _uses(self, event: QKeyEvent) -> bool:
-        return event.key() in _KEYS and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-
 
 def _bold(font: QFont) -> QFont:
     heavier = QFont(font)
     heavier.setWeight(QFont.Weight.Bold)
     return heavier
-
-
-def _short(label: str, columns: int) -> str:
-    return label if len(label) <= columns else label[: columns - 1] + "…"
