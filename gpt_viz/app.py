@@ -6,6 +6,7 @@ torch must come before Qt: there the early window is given up.)
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -125,6 +126,7 @@ def make_window(started: Start, make_engine: Callable[[Callable[[Event], None]],
 
 def run(argv: list[str]) -> int:
     """Open the window and stay until it is closed. Returns the exit code: 0, or 2 with one line on stderr."""
+    gc.disable()  # what is made on the way to the first paint is there to stay
     if sys.platform == "win32":
         import torch  # noqa: F401 (its libraries must be loaded before Qt's)
     try:
@@ -136,8 +138,9 @@ def run(argv: list[str]) -> int:
         started = start(argv)
     except ValueError as error:
         print(f"gpt-viz: {error}", file=sys.stderr)
+        gc.enable()
         return 2
-    from PySide6.QtCore import Qt, qInstallMessageHandler
+    from PySide6.QtCore import Qt, QTimer, qInstallMessageHandler
     from PySide6.QtWidgets import QApplication
 
     from gpt_viz.ui.faults import before_window
@@ -153,6 +156,9 @@ def run(argv: list[str]) -> int:
     signal.signal(signal.SIGINT, lambda *_: window.close())
     signal.signal(signal.SIGTERM, lambda *_: window.close())
     window.show()
+    QTimer.singleShot(0, gc.enable)
+    # Torch and Qt alone are some 300,000 objects: looking through them again and again would be felt in the window.
+    window.ready.connect(gc.freeze)
     application.exec()
     _end(window)
     return 0

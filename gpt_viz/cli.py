@@ -115,7 +115,8 @@ def _write(text: str) -> int:
 
 def _window(words: list[str]) -> int:
     # Help, version and mistakes are answered before Qt is looked for.
-    arguments.check_model(arguments.window_parser().parse_args(words))
+    if words:
+        arguments.check_model(arguments.window_parser().parse_args(words))
     from gpt_viz.app import run
 
     return run(words)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from gpt_viz.config import GPTConfig
-from gpt_viz.explanation import Explanation
-from gpt_viz.measures import Figures, Histogram, Picture, StepMeasure
 from gpt_viz.schedule import TrainingSettings
 
-if TYPE_CHECKING:  # numpy is loaded after the first paint, and the window needs the commands before it
+if TYPE_CHECKING:  # loaded after the first paint, and the window needs the commands before it
     import numpy as np
+
+    from gpt_viz.explanation import Explanation
+    from gpt_viz.measures import Figures, Histogram, Picture, StepMeasure
 
 CURRENT = "current"
 OTHER = "other"

@@ -117,8 +117,7 @@ def _luminance(colour: str) -> float:
 
 @cache
 def _first_family(wanted: tuple[str, ...], fallback: QFontDatabase.SystemFont) -> str:
-    families = set(QFontDatabase.families())
-    return next((name for name in wanted if name in families), QFontDatabase.systemFont(fallback).family())
+    return next(filter(QFontDatabase.hasFamily, wanted), "") or QFontDatabase.systemFont(fallback).family()
 
 
 def ui_font(scale: float = 1.0, *, bold: bool = False) -> QFont:

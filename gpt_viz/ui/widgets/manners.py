@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Protocol, TypeVar
 
 from PySide6.QtGui import QWheelEvent
@@ -28,7 +27,8 @@ def set_property(widget: QWidget, name: str, on: bool) -> None:
 
 def tip(text: str) -> str:
     """A plain text as a tool tip, which would otherwise guess at HTML."""
-    return f"<qt>{html.escape(text)}</qt>" if text else ""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"<qt>{escaped}</qt>" if text else ""
 
 
 class _Wheeled(Protocol):
