@@ -98,6 +98,9 @@ class Faults(QObject):
         else:
             self._guard(lambda: self.report(error.with_traceback(trace)))
             self._pass_on(0, sys.__excepthook__, kind, error, trace)
+            # Python keeps the newest trace, and with it what the frames held: a painter that is still at work when its
+            # paint event is over brings the process down later.
+            traceback.clear_frames(trace)
 
     def _unraisable(self, args: Any) -> None:
         error = args.exc_value

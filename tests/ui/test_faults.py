@@ -20,11 +20,13 @@ SCENE = """
 import sys
 sys.argv = ["gpt-viz"]
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QPushButton, QWidget
 from gpt_viz import app
 from gpt_viz.ui.window import MainWindow
 class Painted(QWidget):
     def paintEvent(self, event):
+        painter = QPainter(self)  # one that is still at work when Qt goes on would bring the process down
         raise ZeroDivisionError("in a paint event")
 def go(window):
     def slot():
@@ -76,6 +78,8 @@ def test_f04_errors_in_slot_timer_and_paint_event_are_said_counted_logged_and_su
     log = (tmp_path / "gpt-viz.log").read_text(encoding="utf-8")
     for place in ("in a slot", "in a timer", "in a paint event"):
         assert place in log
+    assert "active painter" not in log
+    assert "being painted" not in log
     assert log.count("ZeroDivisionError: in a slot\nTraceback") == 1
     assert "in a slot (1000 times)" in log
 
