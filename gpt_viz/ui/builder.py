@@ -35,6 +35,9 @@ from gpt_viz.protocol import (
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 
+LOADING = "torch is loading; the model comes after it"
+BUILDING = "the model is being built"
+NO_ENGINE = "torch could not be loaded, so no model can be built"
 BEGINNING = 32  # characters of a text that become the prompt: enough for a pattern, few enough to be read on an axis
 
 
@@ -137,6 +140,7 @@ class Builder(QObject):
         if prompt is None:
             prompt = prompt_for(choice.alphabet, choice.config, self._excerpt)
         self._study.set_prompt(prompt)
+        self._subject.wait(LOADING)
 
     def build(self, config: GPTConfig, seed: int, device: str) -> None:
         """Build what the form holds."""
@@ -177,7 +181,10 @@ class Builder(QObject):
     def handle(self, event: Event) -> None:
         """Follow what the engine answers."""
         if isinstance(event, EngineReady):
+            self._subject.wait(BUILDING)
             self._engine_is_there(event)
+        elif isinstance(event, Failed) and event.job == 0:
+            self._subject.wait(NO_ENGINE)
         elif event.job == self._build_job:
             self._handle_build(event)
 
@@ -205,6 +212,7 @@ class Builder(QObject):
     def _build_first(self) -> None:
         assert self._choice is not None
         if self._subject.obstacle:
+            self._subject.wait("")
             self.settled.emit()  # it is only examined; the form says why it is not built
         else:
             choice = self._choice
@@ -220,6 +228,7 @@ class Builder(QObject):
     def _begin_build(self, what: str, file: tuple[str, tuple[str, ...]] | None = None) -> None:
         self._build_job, self._file, self._asked = self._job(), file, self._shown
         self._form.set_busy(True)
+        self._subject.wait(LOADING if self._devices is None else BUILDING)
         self.working.emit(what)
 
     def _handle_build(self, event: Event) -> None:
@@ -238,6 +247,7 @@ class Builder(QObject):
             elif not isinstance(event, Finished):
                 self._not_built(event)
             if self._build_job is None:
+                self._subject.wait("")
                 self.settled.emit()
 
     def _stands(self, model: ModelInfo) -> None:

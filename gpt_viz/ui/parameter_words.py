@@ -33,7 +33,9 @@ def totals(
 
 def _verdict(rows: ParameterRows, subject: Subject) -> Line:
     if subject.built is None or subject.what_if:
-        return Line(("from the formulas; not built", "", "", "", "", "", ""), span=0)
+        return Line(
+            (f"from the formulas; not built{' yet' if subject.waiting else ''}", "", "", "", "", "", ""), span=0
+        )
     real, unique = subject.built.total, sum(1 for each in subject.built.tensors if not each.shared_with)
     agree = real == rows.total
     note = f"The {unique:,} unique tensors of the module that was built hold {real:,} numbers."

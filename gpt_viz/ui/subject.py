@@ -27,7 +27,7 @@ class Subject(QObject):
         super().__init__(parent)
         self._built: ModelInfo | None = None
         self._draft: GPTConfig | None = None
-        self._obstacle = ""
+        self._obstacle = self._waiting = ""
         self._version = 0
 
     @property
@@ -56,6 +56,18 @@ class Subject(QObject):
         return self._obstacle
 
     @property
+    def waiting(self) -> str:
+        """What the first model is still waited for; empty where none is on its way."""
+        return self._waiting
+
+    @property
+    def missing(self) -> str:
+        """Why there are no weights to show, and what to press where that helps; empty where there are."""
+        if self.weights is not None:
+            return ""
+        return self._obstacle or self._waiting or "No model yet: press Build."
+
+    @property
     def config(self) -> GPTConfig | None:
         """What formulas are shown for: the draft where there is one, else the built model's config."""
         return self._draft or (self._built.config if self._built else None)
@@ -72,8 +84,15 @@ class Subject(QObject):
 
     def set_built(self, built: ModelInfo | None) -> None:
         """Another model exists (None: none)."""
-        self._built = built
+        self._built, self._waiting = built, ""
         self.changed.emit()
+
+    def wait(self, what: str) -> None:
+        """The first model is on its way, and this is what it is waited for; "" where it is not any more."""
+        what = "" if self._built else what
+        if what != self._waiting:
+            self._waiting = what
+            self.changed.emit()
 
     def set_draft(self, draft: GPTConfig | None, obstacle: str = "") -> None:
         """The form holds something else; `obstacle` says why that can't be built."""

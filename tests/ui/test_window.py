@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from gpt_viz import resources, settings
 from gpt_viz.config import PRESETS, GPTConfig
-from gpt_viz.protocol import Build, EngineReady, Inspect, OpenText, Sample
+from gpt_viz.protocol import Build, Cancelled, EngineReady, Inspect, OpenText, Sample
 from gpt_viz.ui.sampling_words import unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +53,30 @@ def test_form_text_and_status_are_there_before_anything_is_loaded(open_window):
         assert child(window, name).accessibleName(), name
     assert "torch" in child(window, "status.message").text()
     assert child(window, "model.preset").currentData() == "step5"
+
+
+def test_while_torch_loads_and_the_first_model_is_built_the_panels_say_so(open_window, fake_engine):
+    window = open_window(make_engine=fake_engine, wait=False)
+    window.begin()
+    window.bridge.stop()  # what the engine says is given by hand
+    seen = [window.panels[name] for name in ("attention", "sampling", "training", "checks", "weights")]
+
+    def drawn():
+        for panel in (*seen, window.panels["parameters"]):
+            panel.draw()
+        return {panel.covered for panel in seen}, window.panels["parameters"].header.sentence.whole()
+
+    covered, sentence = drawn()
+    assert covered == {"Torch is loading; the model comes after it"}
+    assert sentence.startswith("Torch is loading; the model comes after it. ")
+    window.builder.handle(EngineReady(job=0, torch_version="0", devices=DEVICES, threads=1))
+    covered, sentence = drawn()
+    assert covered == {"The model is being built"}
+    assert sentence.startswith("The model is being built. ")
+    window.builder.handle(Cancelled(job=window.builder._build_job))
+    covered, sentence = drawn()
+    assert all("press Build" in each for each in covered)
+    assert sentence.startswith("What-if, not built: ")
 
 
 def test_the_window_is_imported_without_torch_numpy_and_pyqtgraph():

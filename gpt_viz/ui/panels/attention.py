@@ -136,7 +136,7 @@ class Attention(Panel):
         subject = self.context.subject
         model, event = subject.weights, self._event
         if model is None:
-            return subject.obstacle or "No model yet: press Build."
+            return subject.missing
         if model.config.layers == 0:
             return "This model has no layers, so there is no attention to see. Give it a layer and press Build."
         if event is None or self._of is not model:

@@ -120,8 +120,7 @@ class Checks(Panel):
 
     def _obstacle(self) -> str:
         """Why nothing can be tried, or ""."""
-        subject = self.context.subject
-        return "" if subject.weights is not None else subject.obstacle or "No model yet: press Build."
+        return self.context.subject.missing
 
     def _show_button(self, ready: bool) -> None:
         running = self.checker.running

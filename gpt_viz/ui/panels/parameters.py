@@ -180,7 +180,12 @@ class Parameters(Panel):
             said = heads_words(rows.config)
         else:
             said = about(parameter, rows) or about(parameter, self.inner or rows) or largest(rows.config)
-        self.say(f"What-if, not built: {said}" if self.context.subject.what_if else said[:1].upper() + said[1:])
+        subject = self.context.subject
+        if subject.what_if and not subject.waiting:
+            self.say(f"What-if, not built: {said}")
+            return
+        sentences = filter(None, (subject.waiting, said))
+        self.say(". ".join(each[:1].upper() + each[1:] for each in sentences))
 
     def table(self) -> list[list[str]]:
         """The rows at the top and the total, as plain numbers; with the differences, where something is compared."""

@@ -218,8 +218,9 @@ class Sampling(Panel):
 
     def _reason(self) -> str:
         """Why nothing can be sampled now, or ""."""
-        if self.context.subject.weights is None:
-            return self.context.subject.obstacle or "there is no model yet: press Build"
+        subject = self.context.subject
+        if subject.weights is None:
+            return subject.obstacle or subject.waiting or "there is no model yet: press Build"
         return self._obstacle or self._wrong.get("seed", "")
 
     # -- what happens --
@@ -246,7 +247,7 @@ class Sampling(Panel):
 
     def draw(self) -> None:
         model = self.context.subject.weights
-        self.cover("" if model is not None else self.context.subject.obstacle or "No model yet: press Build.")
+        self.cover(self.context.subject.missing)
         if model is None:
             self.say("")
             return

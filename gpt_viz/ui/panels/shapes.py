@@ -296,7 +296,7 @@ class Shapes(Panel):
             return ""
         said = "" if index is None else step_words(self.rows.steps[index], traced.tokens if traced else None)
         if traced is None:
-            yet = "Not run" if subject.weights is None else "Not run yet"
+            yet = "Not run" if subject.weights is None and not subject.waiting else "Not run yet"
             said = f"{yet}: sizes for a full context of {self.rows.tokens:,} tokens. {said}"
         elif traced.first_bad:
             said = f"From {traced.first_bad} on, numbers are no longer finite. {said}"

@@ -211,7 +211,8 @@ class Training(Panel):
         """Why there can be no training now, or ""."""
         model = self.context.subject.weights
         if model is None:
-            return self.context.subject.obstacle or "there is no model yet: press Build"
+            subject = self.context.subject
+            return subject.obstacle or subject.waiting or "there is no model yet: press Build"
         wrong = next((each for each in self._wrong.values() if each), "")
         return wrong or words.obstacle(model, self.corpus(), self.controls.validation.value())
 
@@ -235,7 +236,7 @@ class Training(Panel):
 
     def draw(self) -> None:
         model = self.context.subject.weights
-        self.cover("" if model is not None else self.context.subject.obstacle or "No model yet: press Build.")
+        self.cover(self.context.subject.missing)
         if model is None:
             self.say("")
             return
