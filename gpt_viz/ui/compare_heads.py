@@ -103,7 +103,8 @@ class CompareHeads:
             self._stage.line.set_weighed(Weighed(pieces[query], pieces[key], "", "masked: it comes later"))
             return
         ours, theirs = float(one[query, key]), float(other[query, key])
-        place = f"and {theirs:.3f} in the second: {ours - theirs:+.3f}"
+        apart = round(ours - theirs, 3) + 0.0  # no -0.000
+        place = f"and {theirs:.3f} in the second: {apart:+.3f}"
         self._stage.line.set_weighed(Weighed(pieces[query], pieces[key], f"{ours:.3f}", place))
 
 
