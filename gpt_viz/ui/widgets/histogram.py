@@ -84,6 +84,11 @@ class Histogram(QWidget):
         marks = (line + 2) * bool(self._notes)
         return QRectF(1, line + 4, self.width() - 2, max(self.height() - 2 * line - 4 - RAMP - 3 - marks, 8))
 
+    def x_of(self, number: float, bins: Bins) -> float:
+        """Where a number stands on the scale of these bins, in px."""
+        area = self.bars()
+        return area.x() + area.width() * (number - bins.low) / (bins.high - bins.low)
+
     def _describe(self) -> None:
         said = "; ".join(self._notes)
         bins = self.bins
@@ -143,11 +148,11 @@ class Histogram(QWidget):
         painter.drawText(QPointF(area.x(), base), low)
         painter.drawText(QPointF(end, base), high)
         if bins.low < 0 < bins.high:
-            x = area.x() + area.width() * -bins.low / (bins.high - bins.low)
+            x = self.x_of(0.0, bins)
             if area.x() + metrics.horizontalAdvance(low) + 8 < x - 4 and x + 12 < end:
                 painter.drawText(QPointF(x - metrics.horizontalAdvance("0") / 2, base), "0")
         if self._number is not None and bins.low <= self._number <= bins.high:
-            x = area.x() + area.width() * (self._number - bins.low) / (bins.high - bins.low)
+            x = self.x_of(self._number, bins)
             painter.setPen(QPen(QColor(colours.accent_text), 2))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, ramp.bottom()))
 

@@ -75,24 +75,17 @@ class TensorCanvas(TensorFrame):
         if self._hover is not None:
             mark_hovered(painter, self.cell_rect(*self._hover))
         painter.restore()
-        self._paint_words(painter, picture)
+        self.paint_words(painter, picture)
         if self.hasFocus():
             mark_focus(painter, picture)
         painter.end()
 
-    def _paint_words(self, painter: QPainter, picture: QRectF) -> None:
+    def paint_words(self, painter: QPainter, picture: QRectF) -> None:
+        """Write what stands around the cells, which fill `picture`."""
         assert self.sheet is not None
         colours, sheet = tokens(), self.sheet
         if self.small:
-            name = self._bold_metrics.elidedText(sheet.name, Qt.TextElideMode.ElideLeft, self.width() - 2)
-            painter.setFont(self._bold)
-            painter.setPen(QColor(colours.text))
-            painter.drawText(QPointF(2, self._bold_metrics.ascent()), name)
-            after = 2 + self._bold_metrics.horizontalAdvance(name) + 8
-            if after + self._metrics.horizontalAdvance(sheet.sizes) <= self.width():
-                painter.setFont(self._font)
-                painter.setPen(QColor(colours.muted))
-                painter.drawText(QPointF(after, self._metrics.ascent()), sheet.sizes)
+            self.paint_name(painter, 2, whole=False)
             return
         beside, below = self.labels()
         chip = QColor(colours.field), QColor(colours.accent_text)
@@ -105,6 +98,21 @@ class TensorCanvas(TensorFrame):
         if sheet.down.title:
             at = QPointF(self._metrics.descent() + 1, picture.top())
             paint_title(painter, sheet.down.title, self._font, at, True)
+
+    def paint_name(self, painter: QPainter, left: float, *, whole: bool) -> None:
+        """Write the sheet's name and sizes along the upper edge; where not `whole`, what there is no room for goes."""
+        assert self.sheet is not None
+        colours, name, sizes = tokens(), self.sheet.name, self.sheet.sizes
+        if not whole:
+            name = self._bold_metrics.elidedText(name, Qt.TextElideMode.ElideLeft, round(self.width() - left))
+        painter.setFont(self._bold)
+        painter.setPen(QColor(colours.text))
+        painter.drawText(QPointF(left, self._bold_metrics.ascent()), name)
+        after = left + self._bold_metrics.horizontalAdvance(name) + 8
+        if whole or after + self._metrics.horizontalAdvance(sizes) <= self.width():
+            painter.setFont(self._font)
+            painter.setPen(QColor(colours.muted))
+            painter.drawText(QPointF(after, self._metrics.ascent()), sizes)
 
     def _paint_lit(self, painter: QPainter, picture: QRectF) -> None:
         if self._lit is None:

@@ -62,7 +62,7 @@ class TensorFrame(Picture):
             self._down.set_pieces(sheet.down.labels(sheet.rows))
             self._style_axes()
         self.setAccessibleDescription(f"{sheet.name}, {sheet.sizes}" if sheet else "")
-        self._refresh()
+        self.refresh()
 
     def set_message(self, message: str) -> None:
         """Say why there is no tensor to show, where there is none."""
@@ -98,7 +98,7 @@ class TensorFrame(Picture):
         """Another way from numbers to colours (see `shades`)."""
         if stretch != self._stretch:
             self._stretch = stretch
-            self._refresh()
+            self.refresh()
 
     @property
     def hovered_cell(self) -> Cell | None:
@@ -116,6 +116,17 @@ class TensorFrame(Picture):
         return self._pane
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of cells; 1 and 1 where there is no tensor."""
+        rows, columns = self._codes.shape
+        return rows, columns
+
+    @property
+    def line(self) -> int:
+        """The height of a line of words beside the cells, in px."""
+        return ceil(self._metrics.height())
+
+    @property
     def not_finite(self) -> bool:
         """Whether some numbers are infinite or none at all, masked ones apart."""
         return shades.count_not_finite(self._codes) > 0
@@ -127,7 +138,7 @@ class TensorFrame(Picture):
     def _set_pane(self, pane: Pane) -> None:
         if pane != self._pane:
             self._pane = pane
-            self._refresh()
+            self.refresh()
 
     def _restyle(self) -> None:
         self._style_axes()
@@ -135,15 +146,19 @@ class TensorFrame(Picture):
         self._metrics, self._bold_metrics = QFontMetricsF(self._font), QFontMetricsF(self._bold)
         self._mono = mono_font(SMALL)
         self._mono_metrics = QFontMetricsF(self._mono)
-        self._refresh()
+        self.refresh()
 
     def _style_axes(self) -> None:
         for axis in (self._across, self._down):
             axis.set_font(mono_font(SMALL))
 
-    def _refresh(self) -> None:
-        kind = self.sheet.kind if self.sheet else shades.PLAIN
-        self.shades = Shades(kind, shades.limit_of(self._codes), self._stretch)
+    def scale(self) -> Shades:
+        """How the numbers become colours: the whole of them stretched to the sheet's kind of scale."""
+        return Shades(self.sheet.kind if self.sheet else shades.PLAIN, shades.limit_of(self._codes), self._stretch)
+
+    def refresh(self) -> None:
+        """Colour the cells anew."""
+        self.shades = self.scale()
         self._image = None
         self.update()
 
@@ -151,7 +166,7 @@ class TensorFrame(Picture):
 
     def margins(self) -> tuple[float, float, float, float]:
         """The room around the cells for labels and titles: left, top, right, bottom."""
-        line = ceil(self._metrics.height())
+        line = self.line
         if self.small:
             return 2, line + 4, 2, 3
         sheet, left, bottom = self.sheet, 4.0, 4.0
@@ -167,12 +182,20 @@ class TensorFrame(Picture):
         ratio = self.devicePixelRatioF()
         width = floor(max(self.width() - left - right, 8) * ratio)
         height = floor(max(self.height() - top - bottom, 8) * ratio)
-        rows, columns = self._codes.shape
+        rows, columns = self.shape
         wide, high = min(width / columns, LARGEST * ratio), min(height / rows, LARGEST * ratio)
         slim = 1.0 if self.sheet is not None and self.sheet.square else SLIMMEST
         if rows == 1 or columns == 1:
             slim = max(slim, 24 * ratio / max(min(wide, high), 0.01))
         wide, high = min(wide, high * slim), min(high, wide * slim)
+        return self.on_pixels(left, top, wide, high)
+
+    def on_pixels(self, left: float, top: float, wide: float, high: float) -> QRectF:
+        """The rectangle at `left` and `top` of cells that are about `wide` and `high`, the cells in device pixels.
+
+        Cells are of equal size where that costs little.
+        """
+        ratio, (rows, columns) = self.devicePixelRatioF(), self.shape
         wide, high = (floor(each) if floor(each) >= 0.9 * each else each for each in (wide, high))
         return QRectF(
             floor(left * ratio) / ratio, floor(top * ratio) / ratio,

@@ -6,7 +6,6 @@ Both have one scale, as long below 0 as above, which is given: weights that are 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, floor
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -40,47 +39,36 @@ class WeightPicture(TensorPicture):
         self.show_sheet(sheet)
         self._fit()
         if before != (self._limit, self._titled, self.small):
-            self._refresh()
+            self.refresh()
 
     def margins(self) -> tuple[float, float, float, float]:
         left, top, right, bottom = super().margins()
         title = self._titled and not self.small
-        return left, top + (ceil(self._metrics.height()) + 2 if title else 0), right, bottom
+        return left, top + (self.line + 2 if title else 0), right, bottom
 
     def picture(self) -> QRectF:
         """The rectangle that the cells fill: nearly all there is, as a matrix of weights has no shape of its own."""
         left, top, right, bottom = self.margins()
-        ratio, (rows, columns) = self.devicePixelRatioF(), self._codes.shape
+        ratio, (rows, columns) = self.devicePixelRatioF(), self.shape
         wide = min(max(self.width() - left - right, 8) * ratio / columns, LARGEST * ratio)
         high = min(max(self.height() - top - bottom, 8) * ratio / rows, LARGEST * ratio)
         if rows == 1:
             high = min(high, STRIP * ratio)
         else:
             wide, high = min(wide, high * SLIMMEST), min(high, wide * SLIMMEST)
-        wide, high = (floor(each) if floor(each) >= 0.9 * each else each for each in (wide, high))
-        return QRectF(
-            floor(left * ratio) / ratio, floor(top * ratio) / ratio,
-            max(floor(wide * columns), 1) / ratio, max(floor(high * rows), 1) / ratio,
-        )  # fmt: skip
+        return self.on_pixels(left, top, wide, high)
 
-    def _refresh(self) -> None:
-        super()._refresh()
-        self.shades = replace(self.shades, limit=self._limit)
+    def scale(self) -> Shades:
+        return replace(super().scale(), limit=self._limit)
 
     def _fit(self) -> None:
         high = LABELLED[1 if self.sheet is not None and self.sheet.rows == 1 else 2]
         self.small = self._titled and (self.width() < LABELLED[0] or self.height() < high)
 
-    def _paint_words(self, painter: QPainter, picture: QRectF) -> None:
-        super()._paint_words(painter, picture)
-        if self._titled and not self.small and self.sheet is not None:
-            painter.setFont(self._bold)
-            painter.setPen(QColor(tokens().text))
-            painter.drawText(QPointF(picture.left(), self._bold_metrics.ascent()), self.sheet.name)
-            after = picture.left() + self._bold_metrics.horizontalAdvance(self.sheet.name) + 8
-            painter.setFont(self._font)
-            painter.setPen(QColor(tokens().muted))
-            painter.drawText(QPointF(after, self._metrics.ascent()), self.sheet.sizes)
+    def paint_words(self, painter: QPainter, picture: QRectF) -> None:
+        super().paint_words(painter, picture)
+        if self._titled and not self.small:
+            self.paint_name(painter, picture.left(), whole=True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._fit()
@@ -118,14 +106,13 @@ class SpreadHistogram(Histogram):
         if self.bins is None:
             return
         painter, area, colours = QPainter(self), self.bars(), tokens()
-        low, wide = self.bins.low, self.bins.high - self.bins.low
         lines = (
             (0.0, self._spread.promised, colours.text, Qt.PenStyle.DashLine),
             (self._spread.mean or 0.0, self._spread.now, colours.accent_text, Qt.PenStyle.SolidLine),
         )
         for mean, size, colour, style in lines:
             for number in (mean - size, mean + size) if size else ():
-                x = round(area.x() + area.width() * (number - low) / wide) + 0.5
+                x = round(self.x_of(number, self.bins)) + 0.5
                 for pen in (QPen(QColor(colours.card), 3), QPen(QColor(colour), 1, style)):
                     painter.setPen(pen)
                     painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
