@@ -67,7 +67,15 @@ def bench(as_json: bool) -> int:
     """Measure everything, print it, and return the exit code 0."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("win32", "darwin")):
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    found: dict[str, Any] = {"first_paint": first_paint(), "window": window_figures(), "sampling": sampling_speed()}
+    from gpt_viz.bench_training import training_in_window, training_speed
+
+    found: dict[str, Any] = {
+        "first_paint": first_paint(),
+        "window": window_figures(),
+        "sampling": sampling_speed(),
+        "training": training_speed(),
+        "training_in_a_window_with_all_panels": training_in_window(),
+    }
     print(json.dumps(found) if as_json else as_text(found))
     return 0
 

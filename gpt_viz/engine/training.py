@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from gpt_viz import ledger
-from gpt_viz.engine.model import GPT
+from gpt_viz.engine.model import GPT, Head
 from gpt_viz.engine.randomness import own_randomness, random_state
-from gpt_viz.engine.taps import device_of, stashing
+from gpt_viz.engine.taps import device_of
 from gpt_viz.schedule import TrainingSettings
 
 # Multiply-adds of a step, its way back included, from which on it pauses between its blocks: some 20 ms of one core.
@@ -72,11 +72,15 @@ class Trainer:
         self._ids = ids
         self._draws = torch.Generator().manual_seed(settings.seed)
         self._device = device_of(model)
+        # Looked up once: a walk through all modules for each piece of a step costs more than the piece's own overhead.
+        self._weights = list(model.parameters())
+        self._heads = [each for each in model.modules() if isinstance(each, Head)]
+        self._dropouts = [each for each in model.modules() if isinstance(each, nn.Dropout) and each.p > 0]
         with own_randomness(None, self._device):
             torch.manual_seed(settings.seed)
             self._dropout_state = random_state(self._device)
-        matrices = [p for p in model.parameters() if p.dim() >= 2]
-        others = [p for p in model.parameters() if p.dim() < 2]
+        matrices = [p for p in self._weights if p.dim() >= 2]
+        others = [p for p in self._weights if p.dim() < 2]
         self._optimizer = torch.optim.AdamW(
             [
                 {"params": matrices, "weight_decay": settings.weight_decay},
@@ -125,17 +129,17 @@ class Trainer:
             ids, targets = self.batch()
             dropout, attempt = self._dropout_state, 0
             while True:
-                weights = _versions(self.model)
+                weights = self._versions()
                 for made in self._pieces(ids, targets):
                     if made is not None:
                         return made
                     if attempt < PATIENCE:
                         yield
-                    if _versions(self.model) != weights:
+                    if self._versions() != weights:
                         break
                 attempt += 1
                 self._dropout_state = dropout
-                self.model.zero_grad(set_to_none=True)
+                self._drop_gradients()
 
     def _pieces(self, ids: Tensor, targets: Tensor) -> Iterator[StepResult | None]:
         """A step cut where one block hands over to the next: there the graph ends, and its gradient is carried over."""
@@ -168,10 +172,9 @@ class Trainer:
         rate = self.settings.rate_at(self.step_number)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip or float("inf"))
+        norm = nn.utils.clip_grad_norm_(self._weights, self.settings.clip or float("inf"))
         result = StepResult(self.step_number, value, rate, self._finite(float(norm), "gradient"))
         self._optimizer.step()
-        self._optimizer.zero_grad(set_to_none=True)
         self.step_number += 1
         return result
 
@@ -187,14 +190,28 @@ class Trainer:
 
     @contextmanager
     def _working(self, *, last: bool = True) -> Iterator[None]:
-        """Within: training mode, gradients, the run's own random numbers. Only after the `last` piece gradients go."""
-        with (
-            _training(self.model, last),
-            own_randomness(self._dropout_state, self._device) as kept,
-            torch.enable_grad(),
-        ):
-            yield
-        self._dropout_state = kept()
+        """Within: dropout, gradients, the run's own random numbers, no stash. After the `last` piece gradients go."""
+        modes = [each.training for each in self._dropouts]
+        stashes = [head.stash for head in self._heads]
+        for each in self._dropouts:
+            each.training = True
+        for head in self._heads:
+            head.stash = False
+        try:
+            with torch.enable_grad():
+                if self._dropouts:
+                    with own_randomness(self._dropout_state, self._device) as kept:
+                        yield
+                    self._dropout_state = kept()
+                else:
+                    yield
+        finally:
+            for each, mode in zip(self._dropouts, modes, strict=True):
+                each.training = mode
+            for head, stash in zip(self._heads, stashes, strict=True):
+                head.stash = stash
+            if last:
+                self._drop_gradients()
 
     @contextmanager
     def _undone_unless_made(self) -> Iterator[None]:
@@ -206,7 +223,15 @@ class Trainer:
             if self.step_number == number:
                 self._draws.set_state(draws)
                 self._dropout_state = dropout
-                self.model.zero_grad(set_to_none=True)
+                self._drop_gradients()
+
+    def _drop_gradients(self) -> None:
+        for parameter in self._weights:
+            parameter.grad = None
+
+    def _versions(self) -> int:
+        """A figure that changes with every write to the weights."""
+        return sum(parameter._version for parameter in self._weights)
 
     def parameters(self) -> Iterator[Tensor]:
         """The weights in the order in which the optimizer counts them."""
@@ -241,22 +266,3 @@ def check_length(tokens: int, window: int) -> None:
         f"{window + 1:,}; take a longer text{',' if smaller else ' or'} a smaller validation share{smaller}",
         field="corpus",
     )
-
-
-@contextmanager
-def _training(model: GPT, last: bool) -> Iterator[None]:
-    """Training mode within, the stash off; after it the mode that was, and after the `last` piece no gradients."""
-    before = model.training
-    model.train()
-    try:
-        with stashing(model, False):
-            yield
-    finally:
-        model.train(before)
-        if last:
-            model.zero_grad(set_to_none=True)
-
-
-def _versions(model: GPT) -> int:
-    """A figure that changes with every write to the weights."""
-    return sum(parameter._version for parameter in model.parameters())

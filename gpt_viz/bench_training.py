@@ -1,0 +1,136 @@
+"""Measures how fast a model is trained beside the notebooks' own loop: alone, and in a window with all panels live.
+
+The same model, batch and text on both sides, torch on one thread, the two taking turns so that a busy moment of the
+machine hits both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from gpt_viz.config import PRESETS
+from gpt_viz.schedule import TrainingSettings
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from gpt_viz.engine.model import GPT
+
+SETTINGS = TrainingSettings(steps=10**6, batch=16, rate=3e-3)
+STEPS, ROUNDS = 10, 4
+IN_WINDOW_S = 10.0
+
+
+def training_speed() -> dict[str, float]:
+    """Tokens per second of both, and their ratio: the fastest round of each."""
+    import torch
+
+    from gpt_viz.engine.training import Trainer
+
+    torch.set_num_threads(1)
+    ids = passage()
+    trainer, plain = Trainer(model(), ids, SETTINGS), notebook_steps(model(), ids)
+    slow, quick = [], []
+    for _ in range(ROUNDS):
+        slow.append(_timed(lambda: [next(plain) for _ in range(STEPS)]))
+        quick.append(_timed(lambda: [trainer.step() for _ in range(STEPS)]))
+    tokens = STEPS * SETTINGS.batch * PRESETS["step5"].config.block_size
+    return {
+        "notebook_loop_tokens_per_s": tokens / min(slow),
+        "gpt_viz_tokens_per_s": tokens / min(quick),
+        "ratio": min(slow) / min(quick),
+    }
+
+
+def training_in_window() -> dict[str, float]:
+    """Tokens per second in a window with all panels live, before and after it the notebooks' loop, and their ratio."""
+    from PySide6.QtCore import QEventLoop, QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from gpt_viz.app import make_window, start
+
+    app = QApplication.instance() or QApplication(["gpt-viz"])
+    before = _notebook_tokens_per_s()
+    window = make_window(start(["--preset", "step5"], remembers=False))
+    ready: list[bool] = []
+    window.ready.connect(lambda: ready.append(True))
+    window.resize(1600, 1000)
+    window.show()
+    while not ready:
+        app.processEvents()
+    _one_thread()
+    controls = window.panels["training"].controls  # type: ignore[attr-defined]
+    controls.batch.setValue(SETTINGS.batch)
+    controls.steps.setValue(SETTINGS.steps)
+    window.call("training", "run")
+    while window.learner.newest < 2:
+        app.processEvents()
+    first, began = window.learner.newest, time.perf_counter()
+    loop = QEventLoop()
+    QTimer.singleShot(int(IN_WINDOW_S * 1000), loop.quit)
+    loop.exec()
+    made, took = window.learner.newest - first, time.perf_counter() - began
+    window.close()
+    window.worker.stop(10)
+    plain = (before + _notebook_tokens_per_s()) / 2
+    ours = made * SETTINGS.batch * PRESETS["step5"].config.block_size / took
+    return {"notebook_loop_tokens_per_s": plain, "gpt_viz_tokens_per_s": ours, "ratio": ours / plain}
+
+
+def model() -> GPT:
+    """The lesson's model, untrained."""
+    from gpt_viz.engine.initialise import build
+
+    return build(PRESETS["step5"].config, 1337)
+
+
+def passage() -> Tensor:
+    """The built-in text as ids (n,)."""
+    import torch
+
+    from gpt_viz import resources
+
+    place = {each: id for id, each in enumerate(resources.alphabet())}
+    return torch.tensor([place[each] for each in resources.passage()])
+
+
+def notebook_steps(model: GPT, ids: Tensor) -> Iterator[float]:
+    """Training as the notebooks do it, a step for each `next`: AdamW on random windows, nothing else."""
+    import torch
+
+    N = model.config.block_size
+    optimizer = torch.optim.AdamW(model.parameters(), lr=SETTINGS.rate)
+    generator = torch.Generator().manual_seed(0)
+    model.train()
+    while True:
+        starts = torch.randint(len(ids) - N, (SETTINGS.batch,), generator=generator).tolist()
+        texts = torch.stack([ids[start : start + N] for start in starts])
+        targets = torch.stack([ids[start + 1 : start + N + 1] for start in starts])
+        _, loss = model(texts, targets)
+        assert loss is not None  # targets were given
+        optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        optimizer.step()
+        yield loss.item()
+
+
+def _notebook_tokens_per_s() -> float:
+    _one_thread()
+    steps = notebook_steps(model(), passage())
+    next(steps)
+    took = _timed(lambda: [next(steps) for _ in range(3 * STEPS)])
+    return 3 * STEPS * SETTINGS.batch * PRESETS["step5"].config.block_size / took
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
