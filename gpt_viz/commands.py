@@ -21,6 +21,7 @@ from gpt_viz.tabular import aligned, tuple_text
 
 if TYPE_CHECKING:
     from gpt_viz.engine.model import GPT
+    from gpt_viz.measures import StepMeasure
 
 # Beyond this the modules themselves take seconds to make, weights or not.
 MOST_TENSORS_COUNTED = 20_000
@@ -141,10 +142,12 @@ def shapes(args: argparse.Namespace) -> str:
     steps = ledger.steps(config, loss=len(seen) > 1)
     model, reason = _built_if_it_fits(choice)
     expected = [(step.name, step.shape(config, len(seen))) for step in steps]
+    measures: tuple[StepMeasure | None, ...] = (None,) * len(expected)
     if model is not None:
-        from gpt_viz.engine.trace import trace
+        from gpt_viz.engine.stepstats import measure
 
-        found = [(step.name, step.shape) for step in trace(model, seen)]
+        measures = measure(model, seen)
+        found = [(step.name, step.shape) for step in measures if step is not None]
         if found != expected:
             ran, said = next(pair for pair in zip_longest(found, expected) if pair[0] != pair[1])
             raise WorkError(f"the pass ran {_step(ran)}, but the formulas say {_step(said)}")
@@ -161,11 +164,44 @@ def shapes(args: argparse.Namespace) -> str:
                 "shape": list(shape),
                 "formula": step.formula,
                 "module": step.module,
+                **_measured(measured),
             }
-            for step, (_, shape) in zip(steps, expected, strict=True)
+            for step, (_, shape), measured in zip(steps, expected, measures, strict=True)
         ],
+        "multiply_adds": ledger.multiply_adds(config, len(seen)),
     }
     return _answer(args, choice, document, _shapes_text)
+
+
+def _measured(step: StepMeasure | None) -> dict[str, Any]:
+    """What only a pass that ran can say of a step, each call of torch that computed it among it."""
+    if step is None:
+        return {}
+    return {
+        "dtype": step.dtype,
+        "device": step.device,
+        "bytes": step.bytes,
+        "parameters": step.parameters,
+        "multiply_adds": step.multiply_adds,
+        "elapsed_s": step.elapsed_s,
+        "mean": step.figures.mean,
+        "std": step.figures.std,
+        "min": step.figures.smallest,
+        "max": step.figures.largest,
+        "norm": step.figures.norm,
+        "not_finite": step.figures.not_finite,
+        "operations": [
+            {
+                "name": each.name,
+                "inputs": [list(shape) for shape in each.inputs],
+                "output": list(each.output),
+                "dtype": each.dtype,
+                "view": each.view,
+                "elapsed_s": each.elapsed_s,
+            }
+            for each in step.operations
+        ],
+    }
 
 
 def _step(pair: tuple[str, tuple[int, ...]] | None) -> str:

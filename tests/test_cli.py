@@ -173,14 +173,30 @@ def test_params_and_formulas_that_disagree_are_a_failure(refused, monkeypatch):
 def test_shapes_has_the_agreed_keys_and_the_shapes_of_a_real_pass(done):
     found = json.loads(done("shapes", *SMALL, "--text", "First", "--json"))
     assert found["ran"] is True
-    assert found["steps"][5] == {
+    assert found["steps"][5].items() >= {
         "name": "blocks.0.attn.heads.0.q", "symbols": ["B", "T", "D"], "shape": [1, 5, 4], "formula": "x·Wq",
         "module": "blocks.0.attn.heads.0.query",
-    }  # fmt: skip
+    }.items()  # fmt: skip
     assert [each["name"] for each in found["steps"]] == [step.name for step in ledger.steps(arguments_of(SMALL).config)]
     letters = {"B": 1, "T": 5, "C": 8, "D": 4, "4C": 32, "V": 65}
     for each in found["steps"]:
         assert each["shape"] == [letters[symbol] for symbol in each["symbols"]]
+
+
+def test_shapes_lists_every_operation_that_ran_and_what_each_step_takes(done):
+    found = json.loads(done("shapes", *SMALL, "--text", "First", "--json"))
+    config = arguments_of(SMALL).config
+    assert found["multiply_adds"] == ledger.multiply_adds(config, 5)
+    assert sum(each["multiply_adds"] for each in found["steps"]) == found["multiply_adds"]
+    by_name = {each["name"]: each for each in found["steps"]}
+    products = by_name["blocks.0.attn.heads.0.products"]
+    assert [each["name"] for each in products["operations"]] == ["transpose", "matmul"]
+    assert products["operations"][-1]["output"] == products["shape"] == [1, 5, 5]
+    assert products["operations"][0]["view"] is True
+    assert by_name["logits"]["bytes"] == 4 * 5 * 65
+    assert by_name["logits"]["min"] <= by_name["logits"]["mean"] <= by_name["logits"]["max"]
+    assert by_name["blocks.0.attn.heads.0.masked"]["not_finite"] == 10
+    assert all(each["operations"] for each in found["steps"] if each["name"] != "ids")
 
 
 def test_g05_shapes_shows_the_length_of_the_text_and_the_width_of_a_head(done):
@@ -229,13 +245,13 @@ def test_shapes_without_a_text_reads_the_built_in_one(done):
 
 
 def test_shapes_that_differ_from_the_formulas_are_a_failure(refused, monkeypatch):
-    from gpt_viz.engine import trace
+    from gpt_viz.engine import stepstats
 
-    real = trace.trace
+    real = stepstats.measure
     words = ("shapes", *SMALL, "--text", "Fi")
-    monkeypatch.setattr(trace, "trace", lambda model, ids: real(model, ids)[:-1])
+    monkeypatch.setattr(stepstats, "measure", lambda model, ids: real(model, ids)[:-1])
     assert refused(*words, code=1) == "gpt-viz shapes: the pass ran nothing more, but the formulas say loss ()"
-    monkeypatch.setattr(trace, "trace", lambda model, ids: real(model, ids[:1]))
+    monkeypatch.setattr(stepstats, "measure", lambda model, ids: real(model, ids[:1]))
     assert refused(*words, code=1) == "gpt-viz shapes: the pass ran ids (1, 1), but the formulas say ids (1, 2)"
 
 
