@@ -114,7 +114,7 @@ class Compare(Panel):
 
     def draw(self) -> None:
         model, found = self.context.subject.weights, self.comparison
-        self.cover("" if model is not None else self.context.subject.obstacle or "No model yet: press Build.")
+        self.cover(self.context.subject.missing)
         self.view.setVisible(model is not None and not self.layout_.whole)
         self.stretch.setVisible(model is not None and self.part == HEADS)
         if model is None:
