@@ -72,12 +72,14 @@ class OpenCheckpoint(Command):
 class SaveCheckpoint(Command):
     """Write the slot's model to a file, whole or not at all. Yields CheckpointSaved.
 
-    A `resumable` file also holds what its training needs to go on; that takes three times the room.
+    A `resumable` file also holds what its training needs to go on; that takes three times the room. It holds the
+    weights that are shown, or the `newest`, whichever moment is shown.
     """
 
     lane = "save"
     path: str
     resumable: bool = True
+    newest: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,7 +301,9 @@ class Resume(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Event:
-    """Something that happened. Of a `picture` kind only the newest of each slot matters; every other one is kept."""
+    """Something that happened. Of a `picture` kind the mailbox keeps only the newest of each slot and job; of any other
+    kind it keeps all.
+    """
 
     job: int
     slot: str = CURRENT

@@ -60,7 +60,8 @@ def resolved(selection: Selection, config: GPTConfig, tokens: int) -> Selection:
     layer, head = min(selection.layer, config.layers - 1), min(selection.head, config.heads - 1)
     if config.layers == 0:
         layer = head = 0
-    fits = (layer, head) == (selection.layer, selection.head) and (config.layers > 0 or not selection.step[:6] == "blocks")
+    same = (layer, head) == (selection.layer, selection.head)
+    fits = same and (config.layers > 0 or not selection.step.startswith("blocks"))
     last = tokens - 1
     return Selection(
         step=selection.step if fits else (f"blocks.{layer}.attn.heads.{head}.A" if config.layers else "embedded"),
