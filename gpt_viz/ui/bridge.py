@@ -15,7 +15,7 @@ from gpt_viz.protocol import Event
 from gpt_viz.ui.panel import Panel
 
 FRAME_MS = 16
-DRAW_S = 0.003
+DRAW_S = 0.001  # Qt's painting of what was drawn comes after the frame, and takes some three times as long
 
 
 class Mail(Protocol):

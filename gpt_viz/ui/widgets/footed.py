@@ -33,6 +33,7 @@ class Footed(QWidget):
             each.setParent(self)
         self._hairline: int | None = None
         theme.theme.changed.connect(self.arrange)
+        theme.theme.changed.connect(self.update)
 
     def arrange(self) -> None:
         """Share the room out again: picture or sums take other room than before."""
@@ -40,11 +41,13 @@ class Footed(QWidget):
         room = self._spares.spare(width, height) - ABOVE - LINE
         used = self._sums.fit(width, max(room, 0))
         foot = used + ABOVE + LINE if used else 0
-        self._hairline = height - used - LINE if used else None
+        edge = height - used - LINE if used else None
+        if edge != self._hairline:  # else nothing moves, and a repaint would be one of all that lies on it
+            self._hairline = edge
+            self.update()
         self._picture.setGeometry(0, 0, width, height - foot)
         self._sums.setGeometry(0, height - used, width, used)
         self._sums.setVisible(bool(used))
-        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._hairline is not None:
