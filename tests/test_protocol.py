@@ -1,8 +1,10 @@
-"""Every Command and Event, found by walking the module: frozen, slotted, picklable, typed, and without tensors."""
+"""Every Command and Event, found by walking the package: frozen, slotted, picklable, typed, and without tensors."""
 
 import dataclasses
+import importlib
 import inspect
 import pickle
+import pkgutil
 import typing
 from types import NoneType, UnionType
 
@@ -28,17 +30,29 @@ from gpt_viz.protocol import (
     RunChecks,
     Sample,
 )
+from gpt_viz.schedule import TrainingSettings
 
 TINY = GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12, qkv_bias=True, tied_head=True)
+SUBJECTS = [
+    importlib.import_module(f"gpt_viz.protocol.{each.name}") for each in pkgutil.iter_modules(protocol.__path__)
+]
 CLASSES = [
     each
-    for module in (protocol, measures, explanation)
+    for module in (*SUBJECTS, measures, explanation)
     for _, each in inspect.getmembers(module, inspect.isclass)
     if each.__module__ == module.__name__
 ]
 COMMANDS = [each for each in CLASSES if issubclass(each, Command) and each is not Command]
 EVENTS = [each for each in CLASSES if issubclass(each, Event) and each is not Event]
-NAMES = {**vars(explanation), **vars(measures), **vars(protocol), "np": np}
+NAMES = {
+    **vars(explanation),
+    **vars(measures),
+    **vars(protocol),
+    "np": np,
+    "ClassVar": typing.ClassVar,
+    "TrainingSettings": TrainingSettings,
+    "GPTConfig": GPTConfig,
+}
 
 
 def hints(kind):
@@ -100,6 +114,20 @@ def same(one, other):
     if isinstance(one, tuple):
         return isinstance(other, tuple) and len(one) == len(other) and all(map(same, one, other))
     return one == other
+
+
+def test_all_of_them_are_imported_from_the_package_itself():
+    assert len(COMMANDS) >= 21
+    assert len(EVENTS) >= 28
+    for each in CLASSES:
+        if each.__module__.startswith("gpt_viz.protocol."):
+            assert getattr(protocol, each.__name__) is each
+            assert each.__name__ in protocol.__all__
+
+
+def test_a_command_and_an_event_are_written_with_all_their_fields():
+    assert repr(protocol.Cancel(job=3, target=2)) == "Cancel(job=3, slot='current', asker='', target=2)"
+    assert repr(protocol.Finished(job=4, slot="other")) == "Finished(job=4, slot='other')"
 
 
 def test_the_walk_finds_them_all():
