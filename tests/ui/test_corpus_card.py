@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import pytest
 from conftest import SMALL
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton
 from text_engine import made_by
 
 from gpt_viz import resources
@@ -156,8 +157,11 @@ def view(qtbot):
 def test_a_cell_is_pointed_at_with_the_mouse(view, qtbot):
     seen = []
     view.pointed.connect(seen.append)
-    qtbot.mouseMove(view.viewport(), view._rect(3).center())
-    qtbot.mouseMove(view.viewport(), view._rect(4).center())
+    for place in (3, 4):
+        at = QPointF(view._rect(place).center())
+        no = Qt.MouseButton.NoButton
+        move = QMouseEvent(QEvent.Type.MouseMove, at, at, no, no, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(view.viewport(), move)
     qtbot.mousePress(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(399, 199))
     assert (seen, view.current) == ([3, 4, -1], -1)
 
