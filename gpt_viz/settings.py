@@ -54,6 +54,12 @@ def texts_dir() -> Path:
     return (Path(home) if home else Path(platformdirs.user_data_dir("gpt-viz", appauthor=False))) / "texts"
 
 
+def trainings_dir() -> Path:
+    """The folder where training is kept that was saved nowhere else."""
+    home = os.environ.get("GPT_VIZ_HOME")
+    return (Path(home) if home else Path(platformdirs.user_data_dir("gpt-viz", appauthor=False))) / "trainings"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What is remembered. `geometry` and `layout` are the window's, in base64; `prompt` None is the built-in text.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import torch
@@ -30,7 +31,7 @@ from gpt_viz.engine.sampling import check_settings, check_tokens, rank
 from gpt_viz.engine.taps import snapshot
 from gpt_viz.engine.tokenizer import UnknownCharacters, tokenizer_for
 from gpt_viz.engine.trace import inspect_steps
-from gpt_viz.engine.training_jobs import TrainingJobs, history_of, state_of
+from gpt_viz.engine.training_jobs import TrainingJobs, history_of, newest_worn, state_of
 from gpt_viz.engine.weights import opening_weights
 from gpt_viz.protocol import (
     Attended,
@@ -169,15 +170,16 @@ class Engine:
         held = self.model(command.slot)
         yield Progress(job=command.job, slot=command.slot, done=0, total=0, what=command.path)
         # In one go: between two yields the model may be trained on, and a file must hold one state of it.
-        size = save(
-            command.path,
-            held.model,
-            alphabet=held.info.alphabet,
-            seed=held.info.seed,
-            history=history_of(held),
-            tokenizer=held.tokenizer.description if isinstance(held.tokenizer, PieceTokenizer) else None,
-            state=state_of(held) if command.resumable else None,
-        )
+        with newest_worn(held) if command.newest else nullcontext():
+            size = save(
+                command.path,
+                held.model,
+                alphabet=held.info.alphabet,
+                seed=held.info.seed,
+                history=history_of(held),
+                tokenizer=held.tokenizer.description if isinstance(held.tokenizer, PieceTokenizer) else None,
+                state=state_of(held) if command.resumable else None,
+            )
         yield CheckpointSaved(job=command.job, slot=command.slot, path=command.path, bytes=size)
 
     def _drop(self, command: Drop) -> Events:

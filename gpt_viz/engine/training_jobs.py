@@ -6,7 +6,8 @@ a run does never depends on that: it puts the newest weights back before it goes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from torch import Tensor
@@ -155,6 +156,20 @@ def history_of(held: Loaded) -> Mapping[str, Any]:
 def state_of(held: Loaded) -> Mapping[str, Tensor]:
     """What a file is to hold, so that the run can go on where it stands."""
     return {} if held.course is None else held.course.state()
+
+
+@contextmanager
+def newest_worn(held: Loaded) -> Iterator[None]:
+    """Within: the model has its newest weights; afterwards those of the moment that was shown. Not over a yield."""
+    course = held.course
+    shown = None if course is None else course.shown
+    if course is not None:
+        course.wear_newest()
+    try:
+        yield
+    finally:
+        if course is not None and shown is not None:
+            course.wear(shown)
 
 
 def _course(held: Loaded) -> Course:

@@ -78,6 +78,7 @@ class Learner(QObject):
         self._soon = QTimer(self, singleShot=True, interval=TELL_MS)
         self._soon.timeout.connect(self._tell_the_rest)
         self._untold = False
+        self.aside = ""  # what is written to this file is not saved by anybody
         self._forget()
 
     def _forget(self) -> None:
@@ -238,7 +239,8 @@ class Learner(QObject):
             self.samples.append(event)
             del self.samples[:-MOST_SAMPLES]
         elif isinstance(event, CheckpointSaved):
-            self.saved = max(self.saved, self.shown)
+            if event.path != self.aside:
+                self.saved = max(self.saved, self.shown)
         elif isinstance(event, CheckpointOpened):
             self._opened = event.job
         elif event.job == self._job and self._job is not None:

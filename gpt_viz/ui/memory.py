@@ -74,6 +74,8 @@ def _files(window: MainWindow, before: Settings) -> dict[str, Any]:
     """What is open; what was to be opened again and has not been yet is as it was."""
     corpus, file = window.study.corpus, window.builder.file
     path, given = file or ("", ())
+    if window.keeping.holds:
+        path, given = str(window.keeping.path), ()
     if ships(path):  # the next start has them at hand wherever they lie then, and begins untrained as the first one did
         path, given = "", ()
     found: dict[str, dict[str, Any]] = {

@@ -26,6 +26,7 @@ from gpt_viz.ui.commands import add_commands, menu
 from gpt_viz.ui.conductor import Conductor
 from gpt_viz.ui.desk import Desk
 from gpt_viz.ui.faults import Faults
+from gpt_viz.ui.keeping import Keeping
 from gpt_viz.ui.learner import Learner
 from gpt_viz.ui.looks import Looks
 from gpt_viz.ui.messages import Messages
@@ -122,19 +123,21 @@ class MainWindow(QMainWindow):
         self.looks = Looks(self)
         self.topbar = TopBar()
         self.learner = Learner(self.subject, self.new_job, self.worker.send, self)
-        self.switching = Switching(
-            self.topbar.weights, self.learner, self.subject, lambda path: self.builder.open_checkpoint(path), self
-        )
         self.prompt = self.topbar.prompt
         self.form = ModelForm(self.subject)
         self.builder = Builder(self.subject, self.study, self.form, self.new_job, self.worker.send, self)
+        self.switching = Switching(self.topbar.weights, self.learner, self.subject, self.builder, self)
         self.checkpoints = Checkpoints(self, self.builder, self.new_job, self.worker.send)
         self.texts = Texts(self.subject, self.study, self.builder, self.new_job, self.worker.send, self)
         self.reopening = Reopening(
             self._opening.again, self.builder, self.study, self.texts.propose, self.texts.open, self.new_job,
             self.worker.send, self,
         )  # fmt: skip
-        followed = (self.builder, self.checkpoints, self.texts, self.reopening)
+        self.keeping = Keeping(
+            self.learner, self.subject, self.new_job, self.worker.send, self.texts.propose,
+            self.builder.open_checkpoint, parent=self,
+        )  # fmt: skip
+        followed = (self.builder, self.checkpoints, self.texts, self.reopening, self.keeping)
         self.messages = Messages(lambda event: any(each.owns(event) for each in followed), self)
         self.reading = Reading(self.topbar, self.subject, self.study, self.selection, self)
         self.desk = Desk(self.form)
@@ -157,7 +160,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         builder, messages, texts = self.builder, self.messages, self.texts
-        for speaker in (builder, self.checkpoints, texts, self.reopening):
+        for speaker in (builder, self.checkpoints, texts, self.reopening, self.keeping):
             speaker.said.connect(messages.tell)
         builder.ended.connect(messages.tell_of_build)
         builder.working.connect(messages.status.work)
@@ -179,6 +182,7 @@ class MainWindow(QMainWindow):
         for listener in (self.reading.handle, messages.handle, self._handle):
             self.bridge.listen(listener)
         self.bridge.listen(self.checkpoints.handle)  # after the messages, which ask whose a failure is
+        self.bridge.listen(self.keeping.handle)
         self.bridge.painted.connect(self._painted)
         self.bridge.painted.connect(self.conductor.consider)  # what has come into sight may need more than was asked
         self.reading.titled.connect(self.setWindowTitle)

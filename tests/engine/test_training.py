@@ -774,6 +774,23 @@ def test_a_saved_moment_tells_of_its_own_steps_alone(text, tmp_path):
     assert history["runs"][0]["sha256"] == of(TrainingBegan, trained(other, text(TEXT)))[0].sha256
 
 
+def test_the_newest_weights_can_be_saved_while_an_earlier_moment_is_shown(text, tmp_path):
+    engine, path, saved = built(), text(TEXT), tmp_path / "newest.safetensors"
+    trained(engine, path, replace(SHORT, steps=8), limit=5)
+    newest = weights(engine)
+    list(engine.run(ShowMoment(job=3, step=2)))
+    shown = weights(engine)
+    list(engine.run(SaveCheckpoint(job=4, path=str(saved), newest=True)))
+    assert torch.equal(shown, weights(engine))
+    assert engine.model(CURRENT).course.shown == 2
+    other = Engine()
+    list(other.run(OpenCheckpoint(job=1, path=str(saved), device="cpu")))
+    assert torch.equal(newest, weights(other))
+    assert losses(trained(other, path, replace(SHORT, steps=8))) == losses(
+        trained(engine, path, replace(SHORT, steps=8))
+    )
+
+
 @pytest.mark.parametrize(
     "history",
     [

@@ -1,0 +1,163 @@
+"""Training that has cost minutes is kept without a question: written while one trains, offered when it is replaced."""
+
+import pytest
+from test_learner import MODEL, PLAN, asked, began, kept, steps
+
+from gpt_viz import settings
+from gpt_viz.protocol import (
+    Built,
+    CheckpointOpened,
+    CheckpointSaved,
+    Failed,
+    Finished,
+    SaveCheckpoint,
+    Train,
+)
+from gpt_viz.ui.keeping import WORTH_S, Keeping
+from gpt_viz.ui.learner import Learner
+
+
+@pytest.fixture
+def it(world):
+    """Keeping beside a learner in a run; `tell` hands an event to both, `train` lets seconds and steps go by."""
+    world.now, world.said, world.proposed, world.opened = [0.0], [], [], []
+    world.subject.set_built(MODEL)
+    world.learner = Learner(world.subject, world.new_job, world.send)
+    world.keeping = Keeping(
+        world.learner, world.subject, world.new_job, world.send,
+        lambda why, act: world.proposed.append((why, act)), world.opened.append, lambda: world.now[0],
+    )  # fmt: skip
+    world.keeping.said.connect(lambda *said: world.said.append(said))
+
+    def tell(event):
+        world.learner.handle(event)
+        world.keeping.handle(event)
+
+    def train(seconds):
+        for _ in range(int(seconds)):
+            world.now[0] += 1.0
+            tell(steps(world.job, world.learner.newest, 3.0))
+
+    world.tell, world.train = tell, train
+    world.learner.run(PLAN)
+    world.job = asked(world, Train)[0].job
+    tell(began(world.job))
+    return world
+
+
+def saves(world):
+    return asked(world, SaveCheckpoint)
+
+
+def write(world):
+    """The file is written, as the engine would."""
+    save = saves(world)[-1]
+    world.keeping.path.parent.mkdir(parents=True, exist_ok=True)
+    world.keeping.path.write_bytes(b"weights")
+    world.tell(CheckpointSaved(job=save.job, path=save.path, bytes=7))
+    world.tell(Finished(job=save.job))
+
+
+def test_a_few_seconds_of_training_are_no_file(it):
+    it.train(WORTH_S - 2)
+    assert not saves(it)
+    it.tell(Built(job=90, model=MODEL))
+    assert not it.proposed
+
+
+def test_after_that_it_is_written_in_the_users_folder_now_and_then(it):
+    it.train(WORTH_S + 1)
+    (save,) = saves(it)
+    assert save.path == str(settings.trainings_dir() / "training.safetensors")
+    assert save.newest
+    assert save.resumable
+    it.train(WORTH_S)
+    assert len(saves(it)) == 1  # one at a time
+    write(it)
+    assert it.keeping.holds
+    it.train(WORTH_S + 1)
+    assert len(saves(it)) == 2
+
+
+def test_standing_still_is_no_training(it):
+    it.train(5)
+    it.now[0] += 1000.0
+    it.train(5)
+    assert not saves(it)
+
+
+def test_it_is_not_what_the_user_calls_saved(it):
+    it.train(WORTH_S + 1)
+    write(it)
+    assert it.learner.unsaved > 0
+    it.tell(CheckpointSaved(job=80, path="mine.safetensors", bytes=7))
+    assert it.learner.unsaved == 0
+    assert not it.keeping.holds
+
+
+@pytest.mark.parametrize("how", ["built", "reset"])
+def test_a_model_that_is_replaced_or_reset_can_be_had_back(it, how):
+    it.train(WORTH_S + 1)
+    write(it)
+    if how == "built":
+        it.tell(Built(job=90, model=MODEL))
+    else:
+        it.learner.reset()
+    ((why, act),) = it.proposed
+    assert why == "The model before had 21 steps of training; it is kept."
+    act()
+    (path,) = it.opened
+    assert path.endswith("training-before.safetensors")
+    assert not it.keeping.path.exists()
+    assert not it.keeping.holds
+
+
+def test_what_the_user_saved_is_not_offered(it):
+    it.train(WORTH_S + 1)
+    write(it)
+    it.tell(CheckpointSaved(job=80, path="mine.safetensors", bytes=7))
+    it.tell(Built(job=90, model=MODEL))
+    assert not it.proposed
+
+
+def test_what_was_opened_again_is_still_only_in_that_file(it):
+    path = str(it.keeping.path)
+    it.keeping.path.parent.mkdir(parents=True, exist_ok=True)
+    it.keeping.path.write_bytes(b"weights")
+    it.tell(Built(job=90, model=MODEL))
+    it.tell(CheckpointOpened(job=90, path=path, report=()))
+    it.tell(steps(90, 0, 3.0, 2.0))
+    it.tell(kept(90, 0, 2, newest=2))
+    assert it.learner.unsaved == 0
+    it.tell(Built(job=91, model=MODEL))
+    assert it.proposed[0][0] == "The model before had 2 steps of training; it is kept."
+
+
+def test_a_disk_that_is_full_is_said_once(it):
+    it.train(WORTH_S + 1)
+    it.tell(Failed(job=saves(it)[0].job, message="no space left", details="", expected=True))
+    assert it.said == [("Training can't be kept: no space left; save it yourself.", True, "")]
+    it.train(3 * WORTH_S)
+    assert len(saves(it)) == 1
+
+
+def test_closing_loses_nothing_and_the_next_start_goes_on_with_it(open_window, qtbot, monkeypatch):
+    from conftest import SMALL
+
+    from gpt_viz.ui import keeping
+
+    monkeypatch.setattr(keeping, "WORTH_S", 0.0)
+    first = open_window(*SMALL)
+    panel = first.panels["training"]
+    panel.controls.steps.setValue(40)
+    panel.controls.batch.setValue(2)
+    panel.run()
+    qtbot.waitUntil(lambda: not first.learner.live and first.keeping.holds, timeout=30_000)
+    qtbot.waitUntil(lambda: first.keeping._job is None, timeout=30_000)
+    first.close()
+    assert first.worker.stop(10)
+    second = open_window()
+    qtbot.waitUntil(lambda: second.learner.trained, timeout=30_000)
+    assert second.learner.newest == 40
+    assert second.subject.built.source == "training.safetensors"
+    assert len(second.learner.losses) == 40
