@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QMenu, QPushButton, QToolButton, QWidget
 
@@ -16,7 +16,7 @@ from gpt_viz.ui.widgets.manners import named, tip
 from gpt_viz.ui.widgets.prompt import PromptEdit
 
 ROOMY = 190  # average letters of the row's width: less leaves no room for the text's name
-LEAST = 80  # letters of the row's own width at least
+LEAST = 40  # letters of the row's own width at least
 NAME = 18  # letters of that name
 
 
@@ -62,11 +62,11 @@ class TopBar(QWidget):
         row.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # a narrow row leaves out what it can
         row.setContentsMargins(16, 7, 12, 7)
         row.setSpacing(12)
-        everything: tuple[QWidget, ...] = (
+        self._everything: tuple[QWidget, ...] = (
             self.name, self.preset, self.weights, self.corpus, self.prompt, self.loss, self.sample, self.present,
             self.menu,
         )  # fmt: skip
-        for widget in everything:
+        for widget in self._everything:
             row.addWidget(widget, 1 if widget is self.prompt else 0)
         self._loss = self._corpus = ""
         self._later = QTimer(self, singleShot=True, interval=READABLE_MS)
@@ -116,10 +116,7 @@ class TopBar(QWidget):
 
     def quiet(self, on: bool) -> None:
         """In a presentation only the text and what is done with it stay."""
-        hidden: tuple[QWidget, ...] = (self.name, self.preset, self.corpus, self.menu)
         self._quiet = on
-        for widget in hidden:
-            widget.setVisible(not on)
         self._leave_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -135,16 +132,26 @@ class TopBar(QWidget):
         self.corpus.setText(named.replace("&", "&&"))
         self._leave_out()
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._leave_out()  # something in it has become wider or narrower
+        return super().event(event)
+
     def _leave_out(self) -> None:
-        """Where the row is too narrow for all: first the program's name, then the button that F5 stands for as well."""
-        spare: list[QWidget] = [self.present] if self._quiet else [self.name, self.present]
-        for widget in spare:
-            widget.show()
-        for widget in spare:
-            self._row.invalidate()
-            if self._row.minimumSize().width() <= self.width():
-                return
-            widget.hide()
+        """Where the row is too narrow for all, that goes first which is shown or can be done elsewhere as well."""
+        quiet = (self.name, self.preset, self.corpus, self.menu) if self._quiet else ()
+        kept = [each for each in self._everything if each not in quiet]
+        for each in (self.name, self.present, self.loss, self.corpus, self.weights, self.preset):
+            if each in kept and self._needed(kept) > self.width():
+                kept.remove(each)
+        for each in self._everything:
+            if each.isHidden() == (each in kept):
+                each.setVisible(each in kept)
+
+    def _needed(self, kept: list[QWidget]) -> int:
+        margins = self._row.contentsMargins()
+        gaps = self._row.spacing() * (len(kept) - 1)
+        return margins.left() + margins.right() + gaps + sum(each.minimumSizeHint().width() for each in kept)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(LEAST * self.fontMetrics().averageCharWidth(), self._row.minimumSize().height())

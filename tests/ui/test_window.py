@@ -437,6 +437,27 @@ def test_f08_at_853_by_480_the_window_fits_and_everything_can_be_scrolled_to(ope
     assert window.minimumSizeHint().height() <= 480
 
 
+@pytest.mark.parametrize("size", [(400, 300), (640, 480), (853, 480)])
+@pytest.mark.parametrize("points", [10.0, 13.0])
+def test_f08_nothing_in_the_first_row_is_cut_and_text_and_sample_stay(open_window, fake_engine, qtbot, size, points):
+    window = open_window(make_engine=fake_engine)
+    window.looks.use("light", points)
+    window.topbar.show_sampling(True)
+    window.topbar.show_sampling(False)
+    window.resize(*size)
+    row = window.topbar
+    qtbot.waitUntil(lambda: row.width() == window.width())
+    qtbot.waitUntil(lambda: row.layout().geometry().width() == row.width())
+    shown = [each for each in row._everything if each.isVisible()]
+    for widget in (row.prompt, row.sample, row.menu):
+        assert widget in shown
+    for widget in shown:
+        assert widget.width() >= widget.minimumSizeHint().width(), widget.objectName()
+        assert row.rect().contains(widget.geometry()), widget.objectName()
+    window.resize(1600, 1000)
+    qtbot.waitUntil(lambda: all(each.isVisible() for each in row._everything))
+
+
 def test_f08_at_1024_by_768_nothing_of_the_desk_is_out_of_sight(open_window, fake_engine):
     window = open_window(make_engine=fake_engine, size=(1024, 768))
     desk = window.desk
@@ -615,6 +636,9 @@ def end(window):
     elif how == "sampling":
         window.actions_["sample"].trigger()
         QTimer.singleShot(100, window.close)
+    elif how == "card":
+        window.show_text()
+        QTimer.singleShot(100, window.actions_["quit"].trigger)
     elif how == "building":
         from gpt_viz.config import PRESETS
         window.builder.build(PRESETS["gpt2"].config, 1, "cpu")
@@ -645,6 +669,7 @@ sys.exit(app.run([]))
         ("menu", "ready"),
         ("sampling", "ready"),
         ("building", "ready"),
+        ("card", "ready"),
     ],
 )
 def test_f01_f16_closing_at_any_time_ends_with_0_and_in_silence(how, when, tmp_path):
