@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import torch
@@ -30,10 +30,6 @@ class Outcome:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)
     running: bool = False
-
-    def with_facts(self, **facts: int | float | str) -> Outcome:
-        """The same with more facts."""
-        return replace(self, facts={**self.facts, **facts})
 
 
 Trial: TypeAlias = Generator[Outcome | None, None, Outcome]

@@ -33,6 +33,15 @@ _REARRANGED = (QEvent.Type.Resize, QEvent.Type.StyleChange, QEvent.Type.Show, QE
 _MOST = 2**31 - 1  # what Qt's own field can hold
 
 
+def _dress(field: QAbstractSpinBox) -> None:
+    """What both fields of numbers have: English digits at the right, no arrows, the focus by a click or Tab."""
+    field.setLocale(_ENGLISH)
+    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    field.setAlignment(Qt.AlignmentFlag.AlignRight)
+    field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    field.setMinimumWidth(48)
+
+
 def _centre_text(field: QAbstractSpinBox) -> None:
     # A style sheet that places the arrows leaves no room for the text where there are none.
     field.lineEdit().setGeometry(field.rect().adjusted(8, 3, -8, -3))
@@ -43,13 +52,9 @@ class NumberField(QSpinBox):
 
     def __init__(self) -> None:
         super().__init__()
+        _dress(self)
         self.setRange(-_MOST, _MOST)
-        self.setLocale(_ENGLISH)
         self.setGroupSeparatorShown(True)
-        self.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumWidth(48)
 
     def event(self, event: QEvent) -> bool:
         done = super().event(event)
@@ -67,14 +72,10 @@ class FractionField(QDoubleSpinBox):
 
     def __init__(self) -> None:
         super().__init__()
+        _dress(self)
         self.setDecimals(12)
         self.setRange(-1e6, 1e6)
         self.setSingleStep(0.05)
-        self.setLocale(_ENGLISH)
-        self.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
-        self.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumWidth(48)
 
     def textFromValue(self, value: float) -> str:
         shown = f"{value:.12f}".rstrip("0")
