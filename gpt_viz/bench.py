@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
-import subprocess
 import sys
 import threading
 import time
@@ -23,34 +21,6 @@ if TYPE_CHECKING:
     from gpt_viz.engine.model import GPT
 
 TICK_S = 0.005
-STARTS = 5
-
-# Both children say how long after the parent started them the first paint came (the monotonic clock is the system's).
-_CHILD = """
-import sys, time
-began = float(sys.argv[1])
-{imports}
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QWidget
-app = QApplication(["gpt-viz"])
-window = {window}
-class Watch(QObject):
-    def eventFilter(self, target, event):
-        if event.type() == QEvent.Type.Paint:
-            print(time.monotonic() - began, flush=True)
-            import os
-            os._exit(0)
-        return False
-watch = Watch()
-app.installEventFilter(watch)
-window.resize(1600, 1000)
-window.show()
-app.exec()
-"""
-EMPTY = _CHILD.format(imports="", window="QWidget()")
-OURS = _CHILD.format(
-    imports="from gpt_viz.app import make_window, start", window="make_window(start([], remembers=False))"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +37,15 @@ def bench(as_json: bool) -> int:
     """Measure everything, print it, and return the exit code 0."""
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("win32", "darwin")):
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from gpt_viz.bench_start import first_paint
     from gpt_viz.bench_training import training_in_window, training_speed
+    from gpt_viz.bench_views import dragging_speed, opening_speed
 
     found: dict[str, Any] = {
         "first_paint": first_paint(),
         "window": window_figures(),
+        "dragging_a_size": dragging_speed(),
+        "opening_a_step": opening_speed(),
         "sampling": sampling_speed(),
         "training": training_speed(),
         "training_in_a_window_with_all_panels": training_in_window(),
@@ -92,26 +66,6 @@ def as_text(found: dict[str, Any], indent: str = "") -> str:
                 f"{indent}{label:<46}{value:>10.3f}" if isinstance(value, float) else f"{indent}{label}: {value}"
             )
     return "\n".join(lines)
-
-
-def first_paint() -> dict[str, float]:
-    """From the start of the process to the first paint, ours over an empty Qt window's: medians of alternating runs."""
-    empty, ours = [], []
-    for _ in range(STARTS):
-        empty.append(_start(EMPTY))
-        ours.append(_start(OURS))
-    return {
-        "empty_window_s": statistics.median(empty),
-        "gpt_viz_s": statistics.median(ours),
-        "ratio": statistics.median(ours) / statistics.median(empty),
-    }
-
-
-def _start(program: str) -> float:
-    done = subprocess.run(
-        [sys.executable, "-c", program, repr(time.monotonic())], capture_output=True, text=True, check=True
-    )
-    return float(done.stdout.split()[0])
 
 
 def window_figures(seconds: float = 8.0) -> dict[str, Any]:

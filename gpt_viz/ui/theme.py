@@ -120,25 +120,35 @@ def _first_family(wanted: tuple[str, ...], fallback: QFontDatabase.SystemFont) -
     return next(filter(QFontDatabase.hasFamily, wanted), "") or QFontDatabase.systemFont(fallback).family()
 
 
-def ui_font(scale: float = 1.0, *, bold: bool = False) -> QFont:
-    """The font of labels, its digits all of one width."""
+@cache
+def _ui_font(points: float, bold: bool) -> QFont:
     family = _first_family(
         ("Inter", "SF Pro Text", "Segoe UI", "Noto Sans", "DejaVu Sans"), QFontDatabase.SystemFont.GeneralFont
     )
     font = QFont(family)
-    font.setPointSizeF(theme.points * scale)
+    font.setPointSizeF(points)
     font.setFeature(QFont.Tag("tnum"), 1)
     font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
     return font
 
 
-def mono_font(scale: float = 1.0, *, bold: bool = False) -> QFont:
-    """The font of tokens, shapes, formulas and code."""
+@cache
+def _mono_font(points: float, bold: bool) -> QFont:
     family = _first_family(
         ("JetBrains Mono", "SF Mono", "Cascadia Mono", "DejaVu Sans Mono"), QFontDatabase.SystemFont.FixedFont
     )
     font = QFont(family)
     font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setPointSizeF(theme.points * scale)
+    font.setPointSizeF(points)
     font.setWeight(QFont.Weight.Bold if bold else QFont.Weight.Normal)
     return font
+
+
+def ui_font(scale: float = 1.0, *, bold: bool = False) -> QFont:
+    """The font of labels, its digits all of one width. A copy: whoever asks may change it."""
+    return QFont(_ui_font(theme.points * scale, bold))
+
+
+def mono_font(scale: float = 1.0, *, bold: bool = False) -> QFont:
+    """The font of tokens, shapes, formulas and code. A copy: whoever asks may change it."""
+    return QFont(_mono_font(theme.points * scale, bold))
