@@ -28,7 +28,7 @@ from gpt_viz.protocol import (
     TrainedSteps,
 )
 from gpt_viz.ui.panel import Context
-from gpt_viz.ui.shipped import fitting, is_shipped
+from gpt_viz.ui.shipped import fitting, title_of_shipped
 
 AUTOMATIC, UNTRAINED, SHIPPED, FILE, PRESET = "automatic", "untrained", "shipped", "file", "preset"
 HEARD: tuple[type[Event], ...] = (Built, Finished, Cancelled, Failed, TrainedSteps, MomentShown, MomentsKept)
@@ -181,7 +181,7 @@ class Counterpart(QObject):
 
 def name_of(model: ModelInfo) -> str:
     """A model's own name: the file it came from, its preset, or what it is instead."""
-    return _sizes(model) if is_shipped(model) else model.source or _sizes(model)
+    return title_of_shipped(model) or model.source or _sizes(model)
 
 
 def title_of(model: ModelInfo, pick: Pick, steps: int) -> str:

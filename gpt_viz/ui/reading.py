@@ -14,7 +14,7 @@ from gpt_viz import ledger
 from gpt_viz.config import preset_of
 from gpt_viz.protocol import CURRENT, Event, ModelInfo, TextRefused, Tokens, Traced
 from gpt_viz.ui.selection import SelectionModel
-from gpt_viz.ui.shipped import is_shipped
+from gpt_viz.ui.shipped import is_shipped, preset_of_shipped
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.topbar import TopBar
@@ -53,7 +53,10 @@ class Reading(QObject):
         if config is None:
             return
         preset = preset_of(config)
-        source = "" if built is None or self._subject.what_if or is_shipped(built) else built.source
+        source = ""
+        if built is not None and not self._subject.what_if:
+            preset = preset_of_shipped(built) if is_shipped(built) else preset
+            source = "" if is_shipped(built) else built.source
         title = preset.title if preset else "own sizes"
         self._row.show_preset("" if source or preset is None else preset.name, _short(source) or title)
         title = source or title

@@ -6,26 +6,28 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpt_viz import resources
-from gpt_viz.config import PRESETS, GPTConfig
+from gpt_viz.config import PRESETS, GPTConfig, Preset
 from gpt_viz.protocol import ModelInfo
 
-SEED = 1337  # that all of them were drawn from before they were trained
+SEED = 1337  # that the untrained model beside them is drawn from
+
+
+def preset_of_shipped(model: ModelInfo) -> Preset | None:
+    """The preset of which there are trained weights that fit a model: of the same sizes, for the same characters."""
+    if model.alphabet != resources.alphabet():
+        return None
+    alike = (each for each in PRESETS.values() if each.characters and _alike(model.config, each.config))
+    return next((each for each in alike if resources.checkpoint(each.name) is not None), None)
 
 
 def fitting(model: ModelInfo) -> Path | None:
-    """The trained weights of a model of the same sizes that reads the same characters; None where none ship.
-
-    >>> resources.checkpoint("no such weights") is None
-    True
-    """
-    if model.alphabet != resources.alphabet():
-        return None
-    found = (name for name, preset in PRESETS.items() if preset.characters and _alike(model.config, preset.config))
-    return next(filter(None, map(resources.checkpoint, found)), None)
+    """Those trained weights; None where none ship."""
+    preset = preset_of_shipped(model)
+    return None if preset is None else resources.checkpoint(preset.name)
 
 
 def trained_from(model: ModelInfo) -> Path | None:
-    """The trained weights whose training began with just this model; None where none ship, or for an opened file."""
+    """The trained weights that stand beside just this untrained model; None where none ship, or for an opened file."""
     return fitting(model) if model.seed == SEED and not model.source else None
 
 
@@ -33,6 +35,18 @@ def is_shipped(model: ModelInfo) -> bool:
     """Whether a model that was opened is one of them: it has its sizes, its characters and its file's name."""
     path = fitting(model)
     return path is not None and model.source == path.name
+
+
+def title_of_shipped(model: ModelInfo) -> str:
+    """What such a model is called: as its preset, whatever the file's name is; "" for any other model."""
+    preset = preset_of_shipped(model)
+    return preset.title if preset is not None and is_shipped(model) else ""
+
+
+def untrained_config(model: ModelInfo) -> GPTConfig:
+    """The sizes and options of the untrained model beside one of them."""
+    preset = preset_of_shipped(model)
+    return model.config if preset is None else preset.config
 
 
 def ships(path: str) -> bool:

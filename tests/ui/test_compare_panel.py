@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QInputDialog
 
 from gpt_viz import resources
 from gpt_viz.compare_measures import total_variations
-from gpt_viz.config import GPTConfig, Preset
+from gpt_viz.config import PRESETS, GPTConfig, Preset
 from gpt_viz.engine.checkpoints.saving import save
 from gpt_viz.engine.engine import Engine
 from gpt_viz.protocol import (
@@ -32,7 +32,6 @@ from gpt_viz.protocol import (
     Traced,
 )
 from gpt_viz.runner import Runner
-from gpt_viz.ui import shipped
 from gpt_viz.ui.counterpart import AUTOMATIC, FILE, UNTRAINED, Pick
 from gpt_viz.ui.panels.compare import HEADS, NEXT, TEXTS, Compare
 
@@ -520,7 +519,7 @@ def ships(monkeypatch, tmp_path):
     """Trained weights that ship for CONFIG, as a stand-in."""
     path = tmp_path / "step5.safetensors"
     write(path, seed=1337, model=other_model(5), history={"steps": 40, "drawn": True})
-    monkeypatch.setattr(shipped, "PRESETS", {"step5": Preset("step5", "Step 5", CONFIG, True)})
+    monkeypatch.setitem(PRESETS, "step5", Preset("step5", "Step 5", CONFIG, True))
     monkeypatch.setattr(resources, "checkpoint", lambda name: path)
     monkeypatch.setattr(resources, "alphabet", lambda: ALPHABET)
     return str(path)
@@ -536,12 +535,12 @@ def test_an_untrained_model_is_compared_with_the_trained_weights_that_ship(world
     it.inspect()
     it.settle()
     assert opened(it) == [ships]
-    assert it.panel.comparison.counterpart.title() == "own sizes, after 40 steps"
-    assert it.panel.comparison.counterpart.current_title() == "own sizes, untrained"
+    assert it.panel.comparison.counterpart.title() == "Step 5, after 40 steps"
+    assert it.panel.comparison.counterpart.current_title() == "Step 5, untrained"
     it.tell(MomentShown(job=0, step=12, newest=True))
     it.settle()
-    assert it.panel.comparison.counterpart.title() == "own sizes, untrained, seed 1337"
-    assert it.panel.comparison.counterpart.current_title() == "own sizes, after 12 steps"
+    assert it.panel.comparison.counterpart.title() == "Step 5, untrained, seed 1337"
+    assert it.panel.comparison.counterpart.current_title() == "Step 5, after 12 steps"
     it.tell(MomentShown(job=0, step=0, newest=False))
     it.settle()
     assert opened(it) == [ships] * 2

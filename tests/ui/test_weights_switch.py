@@ -1,6 +1,7 @@
 """Untrained or trained at one key, from the first start on: the weights that ship stand behind the model as drawn."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from gpt_viz import resources, settings
 from gpt_viz.config import PRESETS, GPTConfig, Preset
+from gpt_viz.engine.checkpoints.saving import save
 from gpt_viz.engine.engine import Engine, make_engine
 from gpt_viz.engine.initialise import build
 from gpt_viz.protocol import CURRENT, Attended, Build, SaveCheckpoint, Train
@@ -42,7 +44,7 @@ def trained(tmp_path_factory):
 @pytest.fixture
 def ships(monkeypatch, trained):
     """As if these were the weights that ship, and SMALL the preset that they are of."""
-    monkeypatch.setattr(shipped, "PRESETS", {"step5": Preset("step5", "Step 5", SMALL, True)})
+    monkeypatch.setitem(PRESETS, "step5", Preset("step5", "Step 5", SMALL, True))
     monkeypatch.setattr(resources, "checkpoint", lambda name: trained if name == "step5" else None)
     return trained
 
@@ -139,11 +141,30 @@ def test_the_text_stays_and_what_the_other_weights_have_sampled_goes(start, qtbo
 
 def test_the_model_keeps_its_name_and_nothing_has_to_be_read_first(start, qtbot, ships):
     window = start()
-    before = window.topbar.preset.text()
+    assert window.topbar.preset.text() == "Step 5"
     press(window, qtbot, "trained")
-    assert window.topbar.preset.text() == before
+    assert window.topbar.preset.text() == "Step 5"
     assert not window.messages.strip.isVisible()
     assert window.learner.unsaved == 0
+
+
+@pytest.mark.parametrize("history", [{}, {"steps": 9, "drawn": False, "losses": [], "runs": [], "validations": []}])
+def test_a_file_that_does_not_say_where_it_began_is_trained_and_the_way_back_is_drawn_anew(
+    start, qtbot, monkeypatch, tmp_path, ships, history
+):
+    path = tmp_path / "step5.safetensors"
+    config = replace(SMALL, dropout=0.2)  # as it may have been trained with
+    save(path, build(config, 5), alphabet=resources.alphabet(), seed=1337, history=history)
+    monkeypatch.setattr(resources, "checkpoint", lambda name: path if name == "step5" else None)
+    window = start()
+    for _ in range(2):
+        press(window, qtbot, "trained")
+        assert torch.equal(window.weights_now(), in_file(path))
+        assert window.topbar.preset.text() == "Step 5"
+        assert switch(window).findChild(object, "weights.switch.untrained").isEnabled()
+        press(window, qtbot, "untrained")
+        assert torch.equal(window.weights_now(), drawn())
+        assert window.subject.built.config == SMALL
 
 
 def test_the_button_does_what_the_key_does(start, qtbot, ships):
