@@ -17,6 +17,19 @@ def _own_home(tmp_path_factory, monkeypatch):
 
 
 @pytest.fixture
+def run(capsys):
+    """Runs the words of a command line in this process: exit code, stdout, stderr."""
+    from gpt_viz.cli import main
+
+    def run(*words):
+        code = main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
 def tiny():
     """The configuration that the cases call TINY: 4,020 parameters."""
     from gpt_viz.config import GPTConfig

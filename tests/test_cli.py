@@ -24,18 +24,6 @@ SMALL = [f"--set={each}" for each in ("block_size=8", "layers=1", "heads=2", "wi
 
 
 @pytest.fixture
-def run(capsys):
-    """Runs the words in this process: exit code, stdout, stderr."""
-
-    def run(*words):
-        code = main([str(word) for word in words])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
-
-
-@pytest.fixture
 def done(run):
     """Runs the words, which must succeed without a word on stderr; gives stdout."""
 

@@ -6,25 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from gpt_viz.cli import main
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine.checkpoints.saving import save
 from gpt_viz.engine.initialise import build
 
 CONFIG = GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12, qkv_bias=True, tied_head=True)
 ALPHABET = tuple(" abcdefghij")
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs the words in this process: exit code, stdout, stderr."""
-
-    def run(*words):
-        code = main([str(word) for word in words])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

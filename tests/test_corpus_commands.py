@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from gpt_viz.cli import main
-
 SMALL = [f"--set={each}" for each in ("block_size=8", "layers=1", "heads=2", "width=8")]
 
 
@@ -14,16 +12,6 @@ def latin(tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes(("café, fête, été\r\n" * 20).encode("latin-1"))
     return str(path)
-
-
-@pytest.fixture
-def run(capsys):
-    def words(*given):
-        code = main(list(given))
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return words
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import pytest
+from frames import settle
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication
 
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
@@ -59,13 +59,6 @@ def panel_of(world, qtbot):
         return panel
 
     return make
-
-
-def settle(panel):
-    """Some frames, as the window has them."""
-    for _ in range(3):
-        panel.draw()
-        QApplication.processEvents()
 
 
 def cells(panel):

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from frames import settle
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
@@ -66,13 +67,6 @@ def panel_of(world, qtbot):
         return panel
 
     return make
-
-
-def settle(panel):
-    """Some frames, as the window has them."""
-    for _ in range(3):
-        panel.draw()
-        QApplication.processEvents()
 
 
 def lines(rows):

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from frames import settle
 from PySide6.QtCore import QPointF, QSize, Qt, QUrl
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QWidget
@@ -56,13 +57,6 @@ def panel_of(world, qtbot):
 @pytest.fixture
 def panel(panel_of):
     return panel_of(event=traced())
-
-
-def settle(panel):
-    """Some frames, as the window has them."""
-    for _ in range(3):
-        panel.draw()
-        QApplication.processEvents()
 
 
 def press(widget, key, modifiers=Qt.KeyboardModifier.NoModifier):
