@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QStackedLayout, QVBoxLayout, QWidget
 
@@ -23,6 +23,10 @@ from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 
 NARROW = 72  # average letters of the header's width: less leaves no room for a sentence beside title and tools
+SENTENCE = (
+    64  # average letters of a sentence: where title and tools leave less, it has a line of its own
+)
+LINES = 40  # of the window's height: in a lower one the panels need every line for themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Context:
 class Header(QWidget):
     """A panel's title row; it is also the dock's title bar. `tools` is where a panel adds its own small controls.
 
-    Where it is too narrow for a sentence beside the title, the sentence stands below it.
+    Where there is too little room for a sentence between title and tools, the sentence stands below them.
     """
 
     def __init__(self, title: str) -> None:
@@ -75,8 +79,18 @@ class Header(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # By the width alone: a sentence that moved with its own length would make the panel jump.
-        narrow = self.width() < NARROW * self.fontMetrics().averageCharWidth()
+        self._place_sentence()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place_sentence()  # the tools may have become wider or narrower
+        return super().event(event)
+
+    def _place_sentence(self) -> None:
+        # By the room alone: a sentence that moved with its own length would make the panel jump.
+        letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().lineSpacing()
+        high = self.window().height() >= LINES * line
+        narrow = self.width() < NARROW * letter or (high and self._room() < SENTENCE * letter)
         if narrow != (self._rows.count() > 1):
             self._row.removeWidget(self.sentence)
             self._rows.removeWidget(self.sentence)
@@ -87,6 +101,13 @@ class Header(QWidget):
                 self._row.takeAt(1)
                 self._row.insertWidget(1, self.sentence, 1)
             self._rows.setContentsMargins(16, 4 if narrow else 8, 8, 2 if narrow else 4)
+
+    def _room(self) -> int:
+        """What title and tools leave of the row's width."""
+        items = filter(None, map(self._row.itemAt, range(self._row.count())))
+        taken = [each.sizeHint().width() for each in items if each.widget() is not self.sentence and not each.isEmpty()]
+        margins = self._rows.contentsMargins()
+        return self.width() - margins.left() - margins.right() - sum(taken) - self._row.spacing() * len(taken)
 
 
 class Sentence(QLabel):

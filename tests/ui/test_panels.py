@@ -423,6 +423,31 @@ def test_the_small_menu_writes_every_panel(kind, kind_of_file, stage, story, tmp
     assert "nowhere" in told[-1]
 
 
+def test_a_header_full_of_tools_has_its_sentence_below_them_where_the_window_is_high(qtbot):
+    from gpt_viz.ui.panel import Header
+
+    window = QWidget()
+    qtbot.addWidget(window)
+    header = Header("Title")
+    header.setParent(window)
+    tool = named(QWidget(), "tool", "Tool")
+    tool.setMinimumWidth(300)
+    header.tools.addWidget(tool)
+    header.sentence.say("A: how much each position takes from each earlier one.")
+    header.resize(650, 60)
+    window.resize(650, 1000)
+    window.show()
+    qtbot.waitUntil(lambda: header.sentence.y() >= header.title.geometry().bottom())
+    assert header.sentence.text() == header.sentence.whole()
+    tool.hide()
+    qtbot.waitUntil(lambda: header.sentence.y() < header.title.geometry().bottom())
+    tool.show()
+    qtbot.waitUntil(lambda: header.sentence.y() >= header.title.geometry().bottom())
+    window.resize(650, 480)
+    header.resize(651, 60)
+    qtbot.waitUntil(lambda: header.sentence.y() < header.title.geometry().bottom())
+
+
 def test_a_header_that_is_narrow_has_its_sentence_below_the_title(qtbot):
     from gpt_viz.ui.panel import Header
 

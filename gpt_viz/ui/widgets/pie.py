@@ -25,6 +25,7 @@ _HOLE, _INNER, _OUTER = 0.60, 0.76, 1.0  # radii, as shares of the whole
 _SMALL_HOLE, _SMALL_INNER = 0.74, 0.85  # of a small chart, so that the sum finds room
 _SMALL_RADIUS = 64.0
 _GAP = 0.02
+_FOR_KEY = 0.8  # of its width: as small the chart becomes, at most, to make room for the key
 _LIFT = 4.0  # px by which a chosen slice stands out
 
 
@@ -117,7 +118,7 @@ class Pie(QWidget):
         if not key or max(metrics.horizontalAdvance(name) for name, _ in key) + 16 > self.width():
             return 0
         wanted = (metrics.height() + 5) * len(key) + 12
-        return wanted if self.height() - wanted >= self.width() else 0
+        return wanted if self.height() - wanted >= _FOR_KEY * self.width() else 0
 
     def _circle(self) -> tuple[QPointF, float]:
         height = self.height() - self._key_height()
