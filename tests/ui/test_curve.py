@@ -156,4 +156,6 @@ def test_both_curves_are_seen_in_each_theme(curve, name):
 @pytest.mark.parametrize("size", [(160, 84), (60, 30), (1500, 900)])
 def test_any_size_is_painted(curve, size):
     curve.resize(*size)
-    show(curve, np.random.default_rng(0).normal(3, 0.1, 5000).astype(np.float32), [(0, 3.0), (5000, 2.0)])
+    image = show(curve, np.random.default_rng(0).normal(3, 0.1, 5000).astype(np.float32), [(0, 3.0), (5000, 2.0)])
+    assert (image.width(), image.height()) == size
+    assert count(image, tokens().accent_text) > 0

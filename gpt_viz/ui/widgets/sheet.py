@@ -52,10 +52,6 @@ class Box:
         """Whether a cell lies in it."""
         return self.top <= cell[0] < self.bottom and self.left <= cell[1] < self.right
 
-    def clamped(self, cell: Cell) -> Cell:
-        """The cell in it that is nearest."""
-        return min(max(cell[0], self.top), self.bottom - 1), min(max(cell[1], self.left), self.right - 1)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
