@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from gpt_viz.protocol import OTHER, Built, Drawn, EngineReady, Event, Failed, Traced
+from gpt_viz.protocol import OTHER, Built, Drawn, EngineReady, Event, Failed, Traced, TrainingBegan
 from gpt_viz.ui.faults import Fault
 from gpt_viz.ui.statusbar import StatusBar
 from gpt_viz.ui.strip import Strip
@@ -32,6 +32,8 @@ class Messages(QObject):
         self.place.hide()
         self._mistake = self._refusal = ""
         self._of_build = False
+        self._refused: int | None = None  # the job whose refusal the strip tells; 0: of none that was sent
+        self._prompt = ""
         self.strip.closed.connect(self._closed)
         self.status.say("Loading torch …")
 
@@ -40,8 +42,19 @@ class Messages(QObject):
         self.place.show()
         self.strip.say(sentence, mistake=mistake, details=details, count=count)
         self._mistake = sentence if mistake else ""
-        self._of_build = False
+        self._of_build, self._refused = False, None
         self._write()
+
+    def notify(self, sentence: str, mistake: bool = False, details: str = "") -> None:
+        """The same, for what a panel says of the text and the model of now."""
+        self.tell(sentence, mistake, details)
+        self._refused = 0
+
+    def look_at(self, prompt: str) -> None:
+        """This is the text under study: what was refused for another one may be done now."""
+        if prompt != self._prompt:
+            self._prompt = prompt
+            self._forget_refused()
 
     def tell_of_build(self, sentence: str, mistake: bool, details: str) -> None:
         """The same, for what the next model that stands makes obsolete."""
@@ -69,15 +82,24 @@ class Messages(QObject):
         elif isinstance(event, Built):
             if self._of_build:
                 self.strip.dismiss()
+            self._forget_refused()
             status.fact("torch", "")
             done = "opened" if event.model.source else "built"
             status.fact("built", f"{done} in {event.model.elapsed_s:.2f} s on {event.model.device}")
         elif isinstance(event, Traced):
             status.fact("forward", f"forward {event.elapsed_s * 1000:.1f} ms")
         elif isinstance(event, Drawn):
+            self._forget_refused(event.job)
             status.fact("rate", f"sampling {event.tokens_per_second:,.0f} tokens/s")
+        elif isinstance(event, TrainingBegan):
+            self._forget_refused(event.job)
         elif isinstance(event, Failed):
             self._failed(event)
+
+    def _forget_refused(self, job: int | None = None) -> None:
+        """The reason is gone, or a later job of the kind could be done: an expected mistake is one no more."""
+        if self._refused is not None and (job is None or job > self._refused):
+            self.strip.dismiss()
 
     def _log(self, event: Event) -> None:
         if isinstance(event, Failed) and not event.expected:
@@ -90,10 +112,11 @@ class Messages(QObject):
             self.stopped.emit()
         elif not self._owned(event):
             self.tell(event.message, True, "" if event.expected else event.details)
+            self._refused = event.job if event.expected else None
 
     def _closed(self) -> None:
         self.place.hide()
-        self._mistake = ""
+        self._mistake, self._refused = "", None
         self._write()
 
     def _write(self) -> None:

@@ -175,6 +175,7 @@ class MainWindow(QMainWindow):
         builder.text_wanted.connect(texts.open)
         texts.offer.asked.connect(messages.strip.dismiss)
         self.study.corpus_changed.connect(self._name_text)
+        self.study.changed.connect(lambda: messages.look_at(self.study.prompt))
         self._name_text()
         self.bridge.listen(self.learner.handle)  # first: it forgets the old model before others hear of the new one
         for listener in (builder.handle, texts.handle, self.reopening.handle, self.conductor.handle):
@@ -206,7 +207,7 @@ class MainWindow(QMainWindow):
         self.worker.start()
         self.bridge.start()
         context = Context(
-            self.selection, self.study, self.subject, self.new_job, self.send, self.messages.tell, self.learner,
+            self.selection, self.study, self.subject, self.new_job, self.send, self.messages.notify, self.learner,
             lambda name: self.actions_[name].trigger(),
         )  # fmt: skip
         for kind in found:

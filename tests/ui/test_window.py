@@ -218,6 +218,18 @@ def test_the_presets_in_the_first_row_build(fake, qtbot):
     assert fake.topbar.preset.text() == PRESETS["build-gpt"].title
 
 
+def test_beside_a_model_that_cannot_be_built_no_loss_of_another_stands(fake, qtbot):
+    loss = fake.topbar.loss
+    qtbot.waitUntil(lambda: loss.text().startswith("loss "))
+    before = loss.text()
+    fake.topbar.preset_chosen.emit("gpt3")
+    qtbot.waitUntil(lambda: not loss.text())
+    assert fake.subject.obstacle
+    assert not loss.toolTip()
+    fake.subject.set_draft(None)
+    qtbot.waitUntil(lambda: loss.text() == before)
+
+
 def test_f11_a_device_that_is_gone_falls_back_to_cpu_with_a_note(open_window, fake_engine):
     settings.save(settings.Settings(device="cuda:7", config=GPTConfig(layers=1)))
     window = open_window(make_engine=fake_engine)
@@ -269,6 +281,34 @@ def test_b10_status_line_and_sampling_panel_count_an_unknown_character_alike(fak
     qtbot.waitUntil(lambda: fake.study.refused is not None)
     assert "'~' at 2" in status(fake)
     assert "“~” at 2" in unreadable("a~b", fake.subject.built)
+
+
+def test_why_nothing_was_sampled_is_forgotten_once_the_reason_is_gone(fake, qtbot):
+    def refuse():
+        fake.prompt.setText("")
+        fake.call("sampling", "run")
+        assert fake.messages.strip.text().startswith("Nothing was sampled: ")
+
+    refuse()
+    fake.prompt.setText("a")
+    assert fake.messages.strip.text() == ""
+    refuse()
+    wait_built(qtbot, fake, child(fake, "model.build").click)
+    assert fake.messages.strip.text() == ""
+
+
+def test_a_refused_job_is_forgotten_once_a_later_one_could_be_done(fake, qtbot):
+    fake.engine.mistake = (Sample, ValueError("the temperature is too hot"))
+    fake.call("sampling", "run")
+    qtbot.waitUntil(lambda: fake.messages.strip.text() == "The temperature is too hot")
+    fake.call("sampling", "step")
+    qtbot.waitUntil(lambda: fake.study.draws != [])
+    assert fake.messages.strip.text() == ""
+    fake.engine.mistake = (Sample, RuntimeError("a defect"))
+    fake.call("sampling", "step")
+    qtbot.waitUntil(lambda: "a defect" in fake.messages.strip.text())
+    fake.prompt.setText("a")
+    assert "a defect" in fake.messages.strip.text()
 
 
 def test_a_text_of_known_characters_keeps_the_model(fake, qtbot, tmp_path):
