@@ -402,7 +402,7 @@ def test_the_bars_follow_order_and_temperature_without_asking_again(stage, tmp_p
     stage.panel.pane.temperature.setValue(0.25)
     stage.settle()
     assert stage.panel.next.facts.strong != before
-    assert stage.panel.next.facts.quiet == "of the first from the second, at temperature 0.25"
+    assert stage.panel.next.facts.quiet == "first from second, at temperature 0.25"
     stage.panel.pane.temperature.setValue(0.0)  # greedy has no spread; what the models hold likely is shown
     stage.settle()
     assert stage.panel.next.facts.strong == before
@@ -579,6 +579,18 @@ def test_a_file_that_can_t_be_opened_leaves_the_model_that_was_there(stage, tmp_
     assert stage.asked == []  # it is not tried again by itself
     stage.compare_with(Pick(UNTRAINED))
     assert stage.panel.problem.text() == ""
+
+
+def test_with_nothing_to_compare_with_it_says_where_to_choose(world, qtbot, tmp_path):
+    it = Stage(world, qtbot)
+    it.build()
+    it.inspect()
+    it.compare_with(Pick(FILE, str(tmp_path / "nothing.safetensors")))
+    assert set(covers(it).values()) == {"", "There is nothing to compare with: choose another model at the blue mark."}
+    assert covers(it)[TEXTS] == ""
+    assert not it.panel.pane.button.isEnabled()
+    it.compare_with(Pick(UNTRAINED))
+    assert set(covers(it).values()) == {""}
 
 
 def test_a_file_that_does_not_say_enough_is_asked_about(stage, tmp_path):

@@ -25,7 +25,6 @@ from gpt_viz.ui.counterpart import Pick
 from gpt_viz.ui.duet import Duet
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.shipped import fitting
-from gpt_viz.ui.side_by_side import NextToken
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.colormap import LINEAR, LOG
 from gpt_viz.ui.widgets.compare_layout import CompareLayout
@@ -38,6 +37,7 @@ from gpt_viz.ui.widgets.next_pane import NextPane
 HEADS, NEXT, TEXTS = "heads", "next", "texts"
 STRETCHES = {LINEAR: "linear", LOG: "stretched"}
 VIEWS = {HEADS: "heads", NEXT: "next token", TEXTS: "sampled texts"}
+NOTHING = "There is nothing to compare with: choose another model at the blue mark."
 WAITING = "The other model's first pass of the text under study has not come yet."
 
 
@@ -147,7 +147,8 @@ class Compare(Panel):
     def _why_not(self, reason: str, there: bool) -> str:
         if reason:
             return f"Not to be compared: {reason}."
-        return "" if there else "" if self.comparison.counterpart.failure else WAITING
+        failed = self.comparison.counterpart.failure or self.comparison.failure
+        return "" if there else NOTHING if failed else WAITING
 
     def _show_next(self, model: ModelInfo) -> None:
         found = self.comparison.next_token
@@ -160,15 +161,13 @@ class Compare(Panel):
             self._weighed = (found, heat, by)
             self._pair = one, other = likely(found.current, heat), likely(found.other, heat)
             self.next.bars.show_pair(one, other, paired_order(one, other, by), self._reader(model).piece)
-        at = "" if heat == 1 else f", at temperature {heat:g}"
-        self.next.facts.say(self._divergence(found, heat), f"of the first from the second{at}")
+            apart = words.nats(divergence(found.current, found.other, heat))
+            at = "" if heat == 1 else f", at temperature {heat:g}"
+            self.next.facts.say(f"KL {apart} nats", f"first from second{at}")
 
     def _heat(self) -> float:
         """The temperature of both distributions; greedy ones would have one token each, so those are at 1."""
         return self.pane.temperature.value() or 1.0
-
-    def _divergence(self, found: NextToken, heat: float) -> str:
-        return f"KL {words.nats(divergence(found.current, found.other, heat))} nats"
 
     def _reader(self, model: ModelInfo) -> ModelInfo:
         """Whose texts the ids are written with: the other's, where the model under study has none."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 GAP = 24  # px
-ALL = 1000, 560  # px of width and height from which all of them are seen at once
+ALL = 940, 560  # px of width and height from which all of them are seen at once
 HEADS = 0.66  # of the width is theirs
 LOWER = 0.27, 170  # of the height is the texts', and so many px at least
 
