@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from gpt_viz.protocol import ModelInfo
@@ -74,7 +74,7 @@ def _pair(label: str, fields: Sequence[QWidget]) -> QWidget:
     row = QHBoxLayout(pair)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(8)
-    words = QLabel(label)
+    words = QLabel(label, textFormat=Qt.TextFormat.PlainText)
     words.setProperty("muted", "true")
     row.addWidget(words)
     for field in fields:

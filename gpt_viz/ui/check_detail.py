@@ -134,7 +134,7 @@ class CheckDetail(QWidget):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
         for row, (name, value) in enumerate((("expected", self.expected), ("found", self.found))):
-            label = QLabel(name)
+            label = QLabel(name, textFormat=Qt.TextFormat.PlainText)
             label.setProperty("muted", "true")
             grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(value, row, 1)

@@ -39,7 +39,7 @@ class CheckNorm(CheckPicture):
         upper.addWidget(self.curve, 1)
         lower = QHBoxLayout()
         lower.setSpacing(8)
-        label = QLabel("shrink")
+        label = QLabel("shrink", textFormat=Qt.TextFormat.PlainText)
         label.setProperty("muted", "true")
         lower.addWidget(label)
         lower.addWidget(self.slider, 1)
