@@ -62,7 +62,7 @@ class ModelFields(QWidget):
         self._column.setContentsMargins(16, 2, 12, 4)
         self._column.setSpacing(5)
         self.preset = Choice()
-        self.preset.setPlaceholderText("custom")
+        self.preset.setPlaceholderText("own sizes")
         self.preset.currentIndexChanged.connect(lambda _: self.changed.emit("preset"))
         self._add("preset", self.preset)
         self.rows["preset"].let_grow()

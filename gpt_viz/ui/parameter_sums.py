@@ -41,7 +41,7 @@ def rule_sum(config: GPTConfig) -> Sum | None:
         Piece(f"{RULE_OF_THUMB} = {numbers} =", FORMULA),
         Piece(f"{rule:,}", STRONG),
     )
-    blocks_hold = (Piece("the blocks hold", QUIET), Piece(f"{blocks:,},", STRONG), Piece(beyond, QUIET))
+    blocks_hold = (Piece("the blocks hold", QUIET), Piece(f"{blocks:,}:", STRONG), Piece(beyond, QUIET))
     lead = (Chunk(thumb, note=note), Chunk(blocks_hold))
     return Sum(lead, tuple(_terms((("+", term) for term in beyond_rule(config)), letters=True)))
 

@@ -35,6 +35,7 @@ class Reading(QObject):
     ) -> None:
         super().__init__(parent)
         self._row, self._subject, self._study, self._selection = row, subject, study, selection
+        self._pass: Traced | None = None  # the newest one of this text
         row.prompt.edited.connect(study.set_prompt)
         row.prompt.clicked.connect(self._choose)
         study.changed.connect(self._show_prompt)
@@ -45,10 +46,17 @@ class Reading(QObject):
     def handle(self, event: Event) -> None:
         """The loss is that of the newest pass."""
         if isinstance(event, Traced) and event.slot == CURRENT:
-            self._row.show_loss(event.loss, event.tokens)
+            self._pass = event
+            self._show_loss()
+
+    def _show_loss(self) -> None:
+        """Beside the name of a model that can't be built, the loss of another would be taken for its own."""
+        seen = self._pass if self._subject.weights is not None else None
+        self._row.show_loss(seen.loss if seen else None, seen.tokens if seen else None)
 
     def show_model(self) -> None:
         """Say which model stands or is examined."""
+        self._show_loss()
         config, built = self._subject.config, self._subject.built
         if config is None:
             return
@@ -72,7 +80,8 @@ class Reading(QObject):
         positions = () if refused is None else tuple(position for position, _ in refused.unknown)
         self._row.prompt.show_refusal(positions, message)
         if refused is not None:
-            self._row.show_loss(None, None)
+            self._pass = None
+            self._show_loss()
         self.refused.emit(message)
         self._mark()
 

@@ -124,7 +124,12 @@ def _masked(config: GPTConfig, n: _Numbers) -> tuple[str, str]:
 
 
 def _softmax(config: GPTConfig, n: _Numbers) -> tuple[str, str]:
-    rows = f'{n["T"]:,} "rows, each over" {n["T"]:,} "keys at most, each adding up to" 1'
+    T = n["T"]
+    rows = (
+        f'{T:,} "rows, each over" {T:,} "keys at most, each adding up to" 1'
+        if T > 1
+        else '1 "row over" 1 "key, adding up to" 1'
+    )
     return r"A_{i,j} = \frac{e^{masked_{i,j}}}{\sum_{m=0}^{T−1} e^{masked_{i,m}}}", rows
 
 

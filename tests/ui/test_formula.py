@@ -182,6 +182,11 @@ def test_this_models_numbers_are_in_it(place, numbers):
     assert numbers in of(place)[1]
 
 
+def test_one_row_is_spoken_of_as_one():
+    assert of("blocks.0.attn.heads.0.A", tokens=1)[1] == '1 "row over" 1 "key, adding up to" 1'
+    assert '64 "rows, each over" 64 "keys at most' in of("blocks.0.attn.heads.0.A")[1]
+
+
 def test_the_formula_says_which_biases_scale_bend_and_head_the_model_has():
     other = replace(STEP5, bias=False, scale="multiply", gelu="tanh", tied_head=True, qkv_bias=True, head_bias=False)
     assert "b1_m" in of("blocks.0.mlp.expand")[0]

@@ -137,7 +137,7 @@ def test_any_config_is_held_and_given_back_exactly(form, subject, change):
     assert seen == [(config, 2**63 - 1, "cpu")]
     combo = find(form, "preset", QComboBox)
     assert combo.currentIndex() == -1
-    assert combo.placeholderText() == "custom"
+    assert combo.placeholderText() == "own sizes"
 
 
 def test_boxes_and_lists_change_the_draft(form, subject):

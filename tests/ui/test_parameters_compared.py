@@ -34,7 +34,7 @@ def test_the_rule_of_thumb_stands_below_the_table_with_what_is_beyond_it(panel_o
     panel = panel_of(STEP5)
     assert panel.sums.isVisible()
     assert panel.sums.shown() == (
-        "rule of thumb 12·L·C² = 12·4·128² = 786,432 the blocks hold 791,552, 5,120 more (0.7 %)"
+        "rule of thumb 12·L·C² = 12·4·128² = 786,432 the blocks hold 791,552: 5,120 more (0.7 %)"
         " L·C = 4·128 = 512 projection biases + L·5·C = 4·5·128 = 2,560 feed-forward biases"
         " + L·4·C = 4·4·128 = 2,048 block LayerNorms"
     )

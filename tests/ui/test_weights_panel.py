@@ -31,6 +31,9 @@ from gpt_viz.ui.theme import theme
 from gpt_viz.ui.weight_place import exists, first_place, owner, place_of
 from gpt_viz.ui.weight_words import cell_words, limit_of, pairs, rounded, sentence, short_name, sizes_words, table
 from gpt_viz.ui.weights_inquiry import INTERVAL_S, WeightsInquiry
+from gpt_viz.ui.widgets.histogram import Bins
+from gpt_viz.ui.widgets.histogram import Histogram as Bars
+from gpt_viz.ui.widgets.shades import SIGNED
 
 STEP5, GPT2 = PRESETS["step5"].config, PRESETS["gpt2"].config
 TINY = GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12, qkv_bias=True, tied_head=True)
@@ -236,6 +239,14 @@ def test_colours_end_at_three_times_the_usual_size_or_where_the_numbers_end():
     assert limit_of(replace(pooled, picture=replace(pooled.picture, span=(3, 1)))) == pooled.histogram.high
     spiked = replace(pooled, histogram=Histogram(-0.03, 0.03, (576,)))
     assert limit_of(spiked) == 0.03
+
+
+def test_one_number_is_counted_as_one(qapp):
+    bars = Bars()
+    bars.show_bins(Bins(0.5, 1.5, (0, 1, 0)), SIGNED)
+    assert bars.caption() == "1 number"
+    bars.show_bins(Bins(0.5, 1.5, (2, 1, 0)), SIGNED)
+    assert bars.caption() == "3 numbers"
 
 
 # -- asking -----------------------------------------------------------------------------------------------------------

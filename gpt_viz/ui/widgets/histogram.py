@@ -74,7 +74,8 @@ class Histogram(QWidget):
             return "no number is finite"
         at = self._pointed
         if at is None:
-            return f"{sum(self.bins.counts):,} numbers"
+            count = sum(self.bins.counts)
+            return f"{count:,} numbers" if count != 1 else "1 number"
         low, high = self.bins.edges(at)
         return f"{self.bins.counts[at]:,} from {written(low, 2)} to {written(high, 2)}"
 
