@@ -139,9 +139,10 @@ class TopBar(QWidget):
 
     def _leave_out(self) -> None:
         """Where the row is too narrow for all, that goes first which is shown or can be done elsewhere as well."""
-        quiet = (self.name, self.preset, self.corpus, self.menu) if self._quiet else ()
+        quiet: tuple[QWidget, ...] = (self.name, self.preset, self.corpus, self.menu) if self._quiet else ()
         kept = [each for each in self._everything if each not in quiet]
-        for each in (self.name, self.present, self.loss, self.corpus, self.weights, self.preset):
+        spare: tuple[QWidget, ...] = (self.name, self.present, self.loss, self.corpus, self.weights, self.preset)
+        for each in spare:
             if each in kept and self._needed(kept) > self.width():
                 kept.remove(each)
         for each in self._everything:

@@ -196,7 +196,7 @@ class MainWindow(QMainWindow):
 
     def begin(self) -> None:
         """Load what the first paint could do without: the panels, and on the worker's thread torch."""
-        if self._begun:
+        if self._begun or self._closing:
             return
         self._begun = True
         from gpt_viz.ui.help import Help

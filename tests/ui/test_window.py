@@ -55,6 +55,13 @@ def test_form_text_and_status_are_there_before_anything_is_loaded(open_window):
     assert child(window, "model.preset").currentData() == "step5"
 
 
+def test_f16_a_window_that_is_closed_before_the_rest_is_loaded_loads_nothing(open_window, fake_engine):
+    window = open_window(make_engine=fake_engine, wait=False)
+    window.close()
+    window.begin()
+    assert window.panels == {}
+
+
 def test_while_torch_loads_and_the_first_model_is_built_the_panels_say_so(open_window, fake_engine):
     window = open_window(make_engine=fake_engine, wait=False)
     window.begin()
