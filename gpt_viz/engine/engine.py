@@ -29,7 +29,8 @@ from gpt_viz.engine.pace import Pace, Stopwatch
 from gpt_viz.engine.pieces import PieceTokenizer
 from gpt_viz.engine.sampling import check_settings, check_tokens, rank
 from gpt_viz.engine.taps import snapshot
-from gpt_viz.engine.tokenizer import UnknownCharacters, tokenizer_for
+from gpt_viz.engine.telling import told
+from gpt_viz.engine.tokenizer import tokenizer_for
 from gpt_viz.engine.trace import inspect_steps
 from gpt_viz.engine.training_jobs import TrainingJobs, history_of, newest_worn, state_of
 from gpt_viz.engine.weights import opening_weights
@@ -141,7 +142,7 @@ class Engine:
         check_fits(command.config, device)
         watch = Stopwatch(self._clock)
         steps = watch.timed(build_steps(command.config, command.seed, device))
-        model = yield from _told(steps, command)
+        model = yield from told(steps, command)
         made = loaded(model, tokenizer, seed=command.seed, alphabet=command.alphabet, elapsed_s=watch.elapsed_s)
         self._slots[command.slot] = made
         yield Built(job=command.job, slot=command.slot, model=made.info)
@@ -150,7 +151,7 @@ class Engine:
         check_light(command.path, command.at_most)
         watch = Stopwatch(self._clock)
         steps = watch.timed(opening(command.path, command.settings, resolve(command.device)))
-        found = yield from _told(steps, command)
+        found = yield from told(steps, command)
         made = loaded(
             found.model,
             found.tokenizer,
@@ -191,11 +192,7 @@ class Engine:
 
     def _inspect(self, command: Inspect) -> Events:
         job, slot, held = command.job, command.slot, self.model(command.slot)
-        unknown: tuple[tuple[int, str], ...] = ()
-        try:
-            ids = held.ids(command.text, command.continuation)
-        except UnknownCharacters as error:
-            ids, unknown = [], error.unknown
+        ids, unknown = held.tried(command.text, command.continuation)
         if not ids:
             yield TextRefused(job=job, slot=slot, unknown=unknown)
             return
@@ -308,17 +305,6 @@ class Engine:
         if held is None or isinstance(command, (OpenText, FetchText)):
             return None
         return explained(error, held.info.config, held.info.device)
-
-
-def _told(steps: Generator[tuple[int, int, str], None, R], command: Command) -> Generator[Event, None, R]:
-    """The steps' result, their progress told as events."""
-    while True:
-        try:
-            done, total, what = next(steps)
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        yield Progress(job=command.job, slot=command.slot, done=done, total=total, what=what)
 
 
 def _distribution(

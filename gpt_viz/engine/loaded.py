@@ -16,7 +16,7 @@ from gpt_viz.engine.model import GPT
 from gpt_viz.engine.pieces import PieceTokenizer
 from gpt_viz.engine.sampling import BrokenOutput, Sampler, distribution
 from gpt_viz.engine.taps import device_of, evaluating, stashing
-from gpt_viz.engine.tokenizer import Tokenizer
+from gpt_viz.engine.tokenizer import Tokenizer, UnknownCharacters
 from gpt_viz.engine.trace import inspect
 from gpt_viz.protocol import ModelInfo, Tokens
 
@@ -57,6 +57,16 @@ class Loaded:
             self._encoded = (text, self.tokenizer.encode(text))
         self.check(continuation)
         return [*self._encoded[1], *continuation]
+
+    def tried(self, text: str, continuation: tuple[int, ...]) -> tuple[list[int], tuple[tuple[int, str], ...]]:
+        """The ids, and (position, character) of what stood in the way. No ids at all: the text can't be read.
+
+        Raises IdsError for a continuation that this model can't have drawn.
+        """
+        try:
+            return self.ids(text, continuation), ()
+        except UnknownCharacters as error:
+            return [], error.unknown
 
     def readable(self, text: str, continuation: tuple[int, ...] = ()) -> list[int]:
         """The same, of which there must be one at least. Raises IdsError where there is none."""

@@ -8,7 +8,6 @@ from gpt_viz.engine.loaded import Loaded
 from gpt_viz.engine.opened import opening
 from gpt_viz.engine.provenance import explaining
 from gpt_viz.engine.stepstats import measuring
-from gpt_viz.engine.tokenizer import UnknownCharacters
 from gpt_viz.protocol import (
     Event,
     Explain,
@@ -29,11 +28,7 @@ def looking(
     Raises UnknownPlace and UnknownCell for what this model's pass of this text does not have.
     """
     job, slot, model = command.job, command.slot, held.model
-    unknown: tuple[tuple[int, str], ...] = ()
-    try:
-        ids = held.ids(command.text, command.continuation)
-    except UnknownCharacters as error:
-        ids, unknown = [], error.unknown
+    ids, unknown = held.tried(command.text, command.continuation)
     if not ids:
         return TextRefused(job=job, slot=slot, unknown=unknown)
     tokens = held.tokens(ids)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import closing
-from typing import Any, TypeVar
+from typing import Any
 
 from gpt_viz.engine import corpus
 from gpt_viz.engine.corpus import TextFileError
-from gpt_viz.engine.download import Step, fetching
-from gpt_viz.protocol import Command, EncodingWanted, Event, FetchText, OpenText, Progress, TextFetched, TextOpened
+from gpt_viz.engine.download import fetching
+from gpt_viz.engine.telling import told
+from gpt_viz.protocol import Command, EncodingWanted, Event, FetchText, OpenText, TextFetched, TextOpened
 
 Events = Generator[Event | None, None, None]
-R = TypeVar("R")
 
 # So many characters of an opened text are handed out.
 EXCERPT = 5_000
@@ -29,7 +28,7 @@ def _open(command: OpenText) -> Events:
 
 def _fetch(command: FetchText) -> Events:
     steps = fetching(command.url, command.folder, command.name, sha256=command.sha256, size=command.bytes)
-    found = yield from _told(steps, command)
+    found = yield from told(steps, command)
     yield TextFetched(job=command.job, slot=command.slot, path=found.path, bytes=command.bytes, cached=found.cached)
     yield from _opened(command, found.path, None, None)
 
@@ -38,7 +37,7 @@ def _opened(command: Command, path: str, encoding: str | None, at_most: int | No
     job, slot = command.job, command.slot
     try:
         # Only its beginning is kept: a text of any length takes no more memory than that.
-        found = yield from _told(corpus.reading(path, encoding, keep=EXCERPT, at_most=at_most), command)
+        found = yield from told(corpus.reading(path, encoding, keep=EXCERPT, at_most=at_most), command)
     except TextFileError as error:
         if error.readings:
             yield EncodingWanted(
@@ -63,19 +62,3 @@ def _opened(command: Command, path: str, encoding: str | None, at_most: int | No
         notes=found.notes,
         counts=found.counts,
     )
-
-
-def _told(steps: Generator[Step, None, R], command: Command) -> Generator[Event | None, None, R]:
-    """The steps' result, their progress told as events."""
-    with closing(steps):
-        while True:
-            try:
-                step = next(steps)
-            except StopIteration as end:
-                result: R = end.value
-                return result
-            if step is None:
-                yield None
-            else:
-                done, total, what = step
-                yield Progress(job=command.job, slot=command.slot, done=done, total=total, what=what)
