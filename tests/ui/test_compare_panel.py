@@ -635,9 +635,9 @@ def test_a_file_that_does_not_say_enough_is_asked_about(stage, tmp_path):
 def test_it_is_a_tab_behind_attention_and_leaves_the_current_model_s_numbers_alone(window, qtbot):
     panel = window.panels["compare"]
     assert not panel.in_sight()
-    loss, status = window.topbar.loss.text(), window.messages.status
-    built = f"built in {window.subject.built.elapsed_s:.2f} s"
-    qtbot.waitUntil(lambda: built in status.message.text(), timeout=20_000)
+    status, built = window.messages.status, f"built in {window.subject.built.elapsed_s:.2f} s"
+    qtbot.waitUntil(lambda: built in status.message.text() and bool(window.topbar.loss.text()), timeout=20_000)
+    loss = window.topbar.loss.text()
     window.desk.dock("compare").raise_()
     found = panel.comparison
     qtbot.waitUntil(lambda: found.heads is not None and found.next_token is not None, timeout=20_000)
