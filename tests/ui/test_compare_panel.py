@@ -632,15 +632,18 @@ def test_a_file_that_does_not_say_enough_is_asked_about(stage, tmp_path):
 # --- in the window ---------------------------------------------------------------------------------------------------
 
 
-def test_it_is_a_tab_behind_attention_and_leaves_the_current_model_s_numbers_alone(window, qtbot):
-    panel = window.panels["compare"]
+def test_it_is_a_tab_behind_attention_and_leaves_the_current_model_s_numbers_alone(window, qtbot, tmp_path):
+    panel, config, letters = window.panels["compare"], window.subject.built.config, resources.alphabet()
     assert not panel.in_sight()
+    model = other_model(config=config, alphabet=letters)
+    panel.pick(Pick(FILE, write(tmp_path / "o.safetensors", model=model, alphabet=letters)))
     status, built = window.messages.status, f"built in {window.subject.built.elapsed_s:.2f} s"
     qtbot.waitUntil(lambda: built in status.message.text() and bool(window.topbar.loss.text()), timeout=20_000)
     loss = window.topbar.loss.text()
     window.desk.dock("compare").raise_()
     found = panel.comparison
     qtbot.waitUntil(lambda: found.heads is not None and found.next_token is not None, timeout=20_000)
+    assert panel.sides.losses[1].text() != panel.sides.losses[0].text() == loss
     assert window.topbar.loss.text() == loss
     assert status._facts["built"].startswith(built)
     assert window.subject.built.source == ""
@@ -650,7 +653,7 @@ def test_it_is_a_tab_behind_attention_and_leaves_the_current_model_s_numbers_alo
     qtbot.waitUntil(lambda: len(panel.duet.voices[CURRENT].pieces) == 20, timeout=20_000)
     assert window.study.draws == []
     assert not window.sampling
-    assert panel.duet.voices[OTHER].pieces == panel.duet.voices[CURRENT].pieces
+    assert panel.duet.voices[OTHER].pieces != panel.duet.voices[CURRENT].pieces
 
 
 def test_it_does_not_take_the_sampling_panel_s_distribution_away(window, qtbot):
