@@ -27,10 +27,10 @@ class DifferenceMap(Heatmap):
         count = differences.shape[0]
         later = np.arange(count)[None, :] > np.arange(count)[:, None]
         self._codes = shades.codes_of(differences, later & (differences == 0))
-        self._refresh()
+        self.refresh()
         return self._codes
 
-    def _coloured(self, rows: Spans, columns: Spans) -> Pixels:
+    def coloured(self, rows: Spans, columns: Spans) -> Pixels:
         scale = Shades(shades.SIGNED, 1.0, shades.STRETCHED if self._stretch != shades.LINEAR else shades.LINEAR)
         return shades.pixels_of(shades.pooled(self._codes, rows, columns), scale, tokens())
 

@@ -19,14 +19,13 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QResizeEvent,
     QWheelEvent,
 )
 
 from gpt_viz.ui.theme import mono_font, theme, tokens, ui_font
-from gpt_viz.ui.widgets.colormap import LINEAR, Codes, Pixels, Spans, causal_pixels, codes_of, image_of, palette, spans
+from gpt_viz.ui.widgets.colormap import Codes, Pixels, Spans, causal_pixels, codes_of, image_of, palette, spans
 from gpt_viz.ui.widgets.marks import mark_chosen, mark_focus, mark_hovered, mark_key, mark_query
-from gpt_viz.ui.widgets.picture import Picture
+from gpt_viz.ui.widgets.pattern_picture import PatternPicture
 from gpt_viz.ui.widgets.token_axis import Placed, Span, TokenAxis, paint_title
 from gpt_viz.ui.widgets.zoom import View
 
@@ -34,17 +33,14 @@ SMALL = 0.85  # of the base size, as everywhere
 _ZOOM = {Qt.Key.Key_Plus: 0.8, Qt.Key.Key_Equal: 0.8, Qt.Key.Key_Minus: 1.25, Qt.Key.Key_0: 1e9}
 
 
-class Heatmap(Picture):
+class Heatmap(PatternPicture):
     """A pattern (T, T) with its tokens on both sides. `chosen` and `hovered` speak of cells as (query, key)."""
 
     chosen = Signal(int, int)
     hovered = Signal(object)  # (query, key), or None outside
 
     def __init__(self) -> None:
-        super().__init__(keys=frozenset(_ZOOM))
-        self._codes: Codes = np.zeros((1, 1), np.uint16)
-        self._stretch = LINEAR
-        self._bare = False
+        super().__init__(2, frozenset(_ZOOM))
         self._chosen: tuple[int | None, int | None] = (None, None)
         self._hover: tuple[int, int] | None = None
         self._view = View(0, 0, 1)
@@ -74,7 +70,7 @@ class Heatmap(Picture):
             self._set_hover(None)
         for axis in (self._across, self._down):
             axis.set_pieces(pieces)
-        self._refresh()
+        self.refresh()
         return self._codes
 
     def set_chosen(self, query: int | None, key: int | None) -> None:
@@ -82,18 +78,6 @@ class Heatmap(Picture):
         if (query, key) != self._chosen:
             self._chosen = (query, key)
             self.update()
-
-    def set_stretch(self, stretch: str) -> None:
-        """Another way from weights to colours (see `colormap.position`)."""
-        if stretch != self._stretch:
-            self._stretch = stretch
-            self._refresh()
-
-    def set_bare(self, bare: bool) -> None:
-        """Leave the labels and titles beside the picture away, where there is no room for them."""
-        if bare != self._bare:
-            self._bare = bare
-            self._refresh()
 
     def reset_view(self) -> None:
         """Show the whole pattern."""
@@ -112,16 +96,16 @@ class Heatmap(Picture):
     def _set_view(self, view: View) -> None:
         if view != self._view:
             self._view = view
-            self._refresh()
+            self.refresh()
 
     def _restyle(self) -> None:
         for axis in (self._across, self._down):
             axis.set_font(mono_font(SMALL))
         self._title_font = ui_font(SMALL)
         self._title_metrics = QFontMetricsF(self._title_font)
-        self._refresh()
+        self.refresh()
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
         self._image = None
         self.update()
 
@@ -192,12 +176,13 @@ class Heatmap(Picture):
             view = self._view
             rows = spans(view.row, view.row + view.span, side, self.count)
             columns = spans(view.column, view.column + view.span, side, self.count)
-            self._pixels = self._coloured(rows, columns)
+            self._pixels = self.coloured(rows, columns)
             self._image = image_of(self._pixels)
             self._image.setDevicePixelRatio(ratio)
         return self._image
 
-    def _coloured(self, rows: Spans, columns: Spans) -> Pixels:
+    def coloured(self, rows: Spans, columns: Spans) -> Pixels:
+        """The pixels of these cells."""
         table = palette(self._stretch, tokens().bad)
         return causal_pixels(self._codes, rows, columns, table, tokens().masked)
 
@@ -292,6 +277,3 @@ class Heatmap(Picture):
         key = query if key is None else min(max(key + way[1], 0), last)
         self._set_view(self._view.showing(query, key, self.count))
         self.chosen.emit(query, key)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._refresh()

@@ -18,12 +18,11 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QResizeEvent,
 )
 
 from gpt_viz.ui.theme import theme, tokens, ui_font
-from gpt_viz.ui.widgets.colormap import LINEAR, Codes, causal_pixels, codes_of, image_of, palette, pixel, spans
-from gpt_viz.ui.widgets.picture import Picture
+from gpt_viz.ui.widgets.colormap import Codes, causal_pixels, codes_of, image_of, palette, pixel, spans
+from gpt_viz.ui.widgets.pattern_picture import PatternPicture
 from gpt_viz.ui.widgets.tiling import Tiling, thinned, tiled
 
 SMALL = 0.85
@@ -31,17 +30,14 @@ OUTLINE = 3  # px around the chosen tile
 LARGEST = 260  # px a side of one tile: a model of one head does not fill the window twice
 
 
-class Mosaic(Picture):
+class Mosaic(PatternPicture):
     """The patterns (L, H, t, t) of all heads on the one fixed scale. `chosen` and `hovered` speak of (layer, head)."""
 
     chosen = Signal(int, int)
     hovered = Signal(object)  # (layer, head), or None outside
 
     def __init__(self) -> None:
-        super().__init__()
-        self._codes: Codes = np.zeros((1, 1, 1, 1), np.uint16)
-        self._stretch = LINEAR
-        self._bare = False
+        super().__init__(4)
         self._chosen = (0, 0)
         self._hover: tuple[int, int] | None = None
         self._canvas: npt.NDArray[np.uint32] = np.zeros((1, 1), np.uint32)
@@ -53,7 +49,7 @@ class Mosaic(Picture):
     def set_patterns(self, patterns: npt.NDArray[np.float32]) -> Codes:
         """Show other patterns (L, H, t, t). Returns their codes."""
         self._codes = codes_of(patterns)
-        self._refresh()
+        self.refresh()
         return self._codes
 
     def set_chosen(self, layer: int, head: int) -> None:
@@ -62,24 +58,12 @@ class Mosaic(Picture):
             self._chosen = (layer, head)
             self.update()
 
-    def set_stretch(self, stretch: str) -> None:
-        """Another way from weights to colours (see `colormap.position`)."""
-        if stretch != self._stretch:
-            self._stretch = stretch
-            self._refresh()
-
-    def set_bare(self, bare: bool) -> None:
-        """Leave the numbers and the caption away, where there is no room for them."""
-        if bare != self._bare:
-            self._bare = bare
-            self._refresh()
-
     def _restyle(self) -> None:
         self._font = ui_font(SMALL)
         self._metrics = QFontMetricsF(self._font)
-        self._refresh()
+        self.refresh()
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
         self._stale = True
         self.update()
 
@@ -218,6 +202,3 @@ class Mosaic(Picture):
         head = min(max(self._chosen[1] + way[1], 0), heads - 1)
         if (layer, head) != self._chosen and layers:
             self.chosen.emit(layer, head)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._refresh()
