@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QSlider
+from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QSlider, QStyle, QStyleOptionSlider
 
 from gpt_viz.ui.widgets.manners import wheel_is_meant
 
@@ -40,6 +40,22 @@ class StopSlider(QSlider):
     def _moved(self, place: int) -> None:
         if not self._showing:
             self.chosen.emit(self._stops[place])
+
+    def _part(self, part: QStyle.SubControl) -> QRect:
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        return self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, part, self)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click beside the handle brings it there, where Qt would move it by one stop only."""
+        at, handle = event.position().toPoint(), self._part(QStyle.SubControl.SC_SliderHandle)
+        if event.button() == Qt.MouseButton.LeftButton and not handle.contains(at):
+            groove = self._part(QStyle.SubControl.SC_SliderGroove)
+            start, span = groove.x() + handle.width() // 2, groove.width() - handle.width()
+            self.setValue(QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), at.x() - start, span))
+            if not self._part(QStyle.SubControl.SC_SliderHandle).contains(at):
+                return  # between two stops: Qt would go on to the next
+        super().mousePressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if wheel_is_meant(self, event):
