@@ -35,7 +35,7 @@ def state_of(trainer: Trainer) -> dict[str, Tensor]:
     state = trainer.state()
     found = {
         f"optimizer.{number}.{name}": value
-        for number, means in sorted(state["optimizer"]["state"].items())
+        for number, means in sorted(state["optimizer"].items())
         for name, value in sorted(means.items())
     }
     found |= {name: state[name] for name in _STATES if state[name] is not None}
@@ -49,7 +49,6 @@ def put_back(trainer: Trainer, rest: Rest) -> None:
         kind, *rest_of_name = name.split(".")
         if kind == "optimizer" and len(rest_of_name) == 2 and rest_of_name[0].isdecimal():
             means.setdefault(int(rest_of_name[0]), {})[rest_of_name[1]] = value
-    state = trainer.state()
     parameters = list(trainer.parameters())
     good = (not means and rest.made == 0) or set(means) == set(range(len(parameters)))
     for place, each in means.items():
@@ -58,8 +57,7 @@ def put_back(trainer: Trainer, rest: Rest) -> None:
     if not good or not {"draws", "dropout"} <= set(rest.tensors):
         raise TrainingError("the file does not hold what this run needs to go on; begin a new one")
     random = {name: rest.tensors.get(name) for name in _STATES}
-    optimizer = {"state": means, "param_groups": state["optimizer"]["param_groups"]}
-    trainer.restore({"step": rest.made, "optimizer": optimizer, **random})
+    trainer.restore({"step": rest.made, "optimizer": means, **random})
 
 
 def rest_of(history: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Rest | None:

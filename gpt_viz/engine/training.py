@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from gpt_viz import ledger
+from gpt_viz.engine.adamw import AdamW, Group
 from gpt_viz.engine.model import GPT, Head
 from gpt_viz.engine.randomness import own_randomness, random_state
 from gpt_viz.engine.taps import device_of
@@ -81,14 +82,7 @@ class Trainer:
             self._dropout_state = random_state(self._device)
         matrices = [p for p in self._weights if p.dim() >= 2]
         others = [p for p in self._weights if p.dim() < 2]
-        self._optimizer = torch.optim.AdamW(
-            [
-                {"params": matrices, "weight_decay": settings.weight_decay},
-                {"params": others, "weight_decay": 0.0},
-            ],
-            lr=settings.rate,
-            betas=(0.9, 0.99),
-        )
+        self._optimizer = AdamW([Group(matrices, settings.weight_decay), Group(others, 0.0)])
 
     @property
     def large(self) -> bool:
@@ -170,11 +164,9 @@ class Trainer:
     def _go_down(self, value: float) -> StepResult:
         """With the gradients there: clip them, move the weights, count the step."""
         rate = self.settings.rate_at(self.step_number)
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
         norm = nn.utils.clip_grad_norm_(self._weights, self.settings.clip or float("inf"))
         result = StepResult(self.step_number, value, rate, self._finite(float(norm), "gradient"))
-        self._optimizer.step()
+        self._optimizer.step(rate)
         self.step_number += 1
         return result
 
@@ -235,14 +227,13 @@ class Trainer:
 
     def parameters(self) -> Iterator[Tensor]:
         """The weights in the order in which the optimizer counts them."""
-        for group in self._optimizer.param_groups:
-            yield from group["params"]
+        yield from self._optimizer.weights
 
     def state(self) -> dict[str, Any]:
         """All that a run needs to go on where it stands, besides the weights: plain values and tensors."""
         return {
             "step": self.step_number,
-            "optimizer": self._optimizer.state_dict(),
+            "optimizer": self._optimizer.state(),
             "draws": self._draws.get_state(),
             "dropout": self._dropout_state[0],
             "device_dropout": self._dropout_state[1],
@@ -251,7 +242,7 @@ class Trainer:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a `state()` of a run with the same settings and a model with that run's weights."""
         self.step_number = state["step"]
-        self._optimizer.load_state_dict(state["optimizer"])
+        self._optimizer.restore(state["optimizer"])
         self._draws.set_state(state["draws"])
         self._dropout_state = state["dropout"], state.get("device_dropout")
 

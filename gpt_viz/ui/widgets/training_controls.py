@@ -18,7 +18,8 @@ MOST_STEPS, MOST_BATCH, MOST_RATE, MOST_VALIDATION = 10**9, 10**6, 10**6, 0.9
 STEPS, BATCH, RATE, WARMUP, DECAY, VALIDATION = 500, 16, 0.003, 20, 0.1, 0.1
 WIDE, TALL = 560, 520  # px: from here on the settings that are seldom changed have room as well
 _NAN = float("nan")
-_MORE = {False: "▸ more", True: "▾ more"}
+# Opened or not, and where there is little width.
+_MORE = {(False, False): "▸ more", (True, False): "▾ more", (False, True): "more", (True, True): "less"}
 
 
 class TrainingControls(QWidget):
@@ -63,7 +64,6 @@ class TrainingControls(QWidget):
         self._corpus = corpus
         self._roomy, self._narrow = False, False
         self.more = named(QToolButton(), "training.more", "More settings")
-        self.more.setText(_MORE[False])
         self.more.setCheckable(True)
         self.more.setToolTip("Settings that are seldom changed")
         self.more.toggled.connect(lambda _: self._show_knobs())
@@ -202,7 +202,7 @@ class TrainingControls(QWidget):
         for each in (self._row, *first, *self._main, self.more, *last, *self._seldom):
             self._flow.addWidget(each)
         every = self._roomy or self.more.isChecked()
-        self.more.setText(_MORE[self.more.isChecked()])
+        self.more.setText(_MORE[self.more.isChecked(), self._narrow])
         self.more.setVisible(not self._roomy)
         self._corpus.setVisible(every or not self._narrow)
         for knob in self._seldom:
