@@ -34,7 +34,6 @@ def shoot(directory: Path, model_argv: list[str], themes: list[str], size: tuple
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        directory.mkdir(parents=True, exist_ok=True)
         obstacle = desktop.obstacle()
         if obstacle:
             raise ShootError(obstacle)

@@ -60,6 +60,7 @@ class Desk(QMainWindow):
         self._docks: dict[str, QDockWidget] = {}
         self._headers: dict[str, QWidget] = {}
         self._bodies: dict[str, QWidget] = {}
+        self._behind: dict[int, str] = {}  # by the panel's place in the order: behind whose tab it is
         self._full = ""
         self._presenting = False
         header = Header("Model")
@@ -89,6 +90,7 @@ class Desk(QMainWindow):
         scroller.setMinimumSize(160, 110)
         dock = self._dock(panel.name, panel.title, panel.header, scroller)
         dock.visibilityChanged.connect(lambda seen: panel.come_into_sight() if seen else None)
+        self._behind[len(self._docks)] = panel.behind
         self._docks[panel.name] = dock
         dock.hide()
 
@@ -125,11 +127,14 @@ class Desk(QMainWindow):
             elif place < 4:
                 self.splitDockWidget(docks[place - 2], dock, Qt.Orientation.Vertical)
             else:
-                self.tabifyDockWidget(docks[place % 4], dock)
+                self.tabifyDockWidget(self._docks.get(self._behind.get(place, ""), docks[place % 4]), dock)
         for dock in (self.form_dock, *docks):
             dock.show()
         for dock in docks[:4]:
             dock.raise_()
+        # A window that grows gives its room to the panels: the form has no use for more than its letters need.
+        needed = self._bodies["model"].sizeHint().width() + 4 * GAP
+        self.form_dock.setMaximumWidth(max(FORM_WIDTH + 4 * GAP, needed))
         self._share_out(docks)
 
     def _share_out(self, docks: list[QDockWidget]) -> None:
