@@ -23,9 +23,7 @@ from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 
 NARROW = 72  # average letters of the header's width: less leaves no room for a sentence beside title and tools
-SENTENCE = (
-    64  # average letters of a sentence: where title and tools leave less, it has a line of its own
-)
+SENTENCE = 64  # average letters of a sentence: where title and tools leave less, it has a line of its own
 LINES = 40  # of the window's height: in a lower one the panels need every line for themselves
 
 
