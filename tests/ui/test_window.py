@@ -109,7 +109,8 @@ def test_the_first_start_fills_every_panel_without_a_question(open_window, qtbot
         panel = window.panels[name]
         assert panel.in_sight()
         assert panel.covered == ""
-        assert panel.header.sentence.whole()
+        # What has news at once is painted in frames one after the other.
+        qtbot.waitUntil(lambda panel=panel: bool(panel.header.sentence.whole()))
     qtbot.waitUntil(lambda: "built in" in status(window))
     assert "816,640" in window.windowTitle()
     assert child(window, "text.loss").text().startswith("loss 4.")
