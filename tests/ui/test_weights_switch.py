@@ -116,15 +116,17 @@ def test_it_begins_untrained_with_the_trained_weights_one_key_away(start, qtbot,
 
 def test_every_panel_is_told_of_the_weights_that_are_shown(start, qtbot, ships):
     window = start()
-    untrained_loss = window.topbar.loss.text()
+    row = window.topbar.loss
+    qtbot.waitUntil(lambda: bool(row.text()), timeout=WAIT)  # it changes four times a second at most
+    untrained_loss = row.text()
     one = press(window, qtbot, "trained")
-    qtbot.waitUntil(lambda: window.topbar.loss.text() != untrained_loss, timeout=WAIT)
-    trained_loss = window.topbar.loss.text()
+    qtbot.waitUntil(lambda: row.text() not in ("", untrained_loss), timeout=WAIT)
+    trained_loss = row.text()
     assert float(trained_loss.split()[-1]) < float(untrained_loss.split()[-1])
     assert window.learner.newest == window.learner.shown == STEPS
     other = press(window, qtbot, "untrained")
     assert abs(one.whole - other.whole).max() > 1e-3
-    qtbot.waitUntil(lambda: window.topbar.loss.text() == untrained_loss, timeout=WAIT)
+    qtbot.waitUntil(lambda: row.text() == untrained_loss, timeout=WAIT)
 
 
 def test_the_text_stays_and_what_the_other_weights_have_sampled_goes(start, qtbot, ships):
