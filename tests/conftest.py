@@ -1,6 +1,7 @@
 """What every test needs: no display, no user's settings, and the shared folder only where it is there."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,28 @@ def run(capsys):
         return code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def calls_in():
+    """How many functions some work calls: what it costs, counted, so that no test fails on a clock."""
+
+    def count(work):
+        calls = 0
+
+        def seen(frame, event, argument):
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(seen)
+        try:
+            work()
+        finally:
+            sys.setprofile(before)
+        return calls
+
+    return count
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import fnmatch
 import math
 import re
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -240,12 +239,11 @@ def test_a05_a_vocabulary_of_one_counts_3900():
     assert ledger.total(replace(TINY, vocabulary=1)) == 3_900
 
 
-def test_a07_what_can_never_fit_is_estimated_at_once_by_formula():
+def test_a07_what_can_never_fit_is_estimated_at_once_by_formula(calls_in):
     config = GPTConfig(vocabulary=100_000, block_size=65_536, layers=96, heads=64, width=65_536)
     C = 65_536
-    began = time.perf_counter()
     needed, total = ledger.needed_bytes(config), ledger.total(config)
-    assert time.perf_counter() - began < 0.05
+    assert calls_in(lambda: (ledger.needed_bytes(config), ledger.total(config))) < 2_000
     assert total == 96 * (12 * C * C + 6 * C + 4 * C) + 65_536 * C + 2 * 100_000 * C + 2 * C
     assert needed > 4 * (2 * total + 96 * 64 * C * C)
 
@@ -356,23 +354,15 @@ def test_kinds_are_those_that_have_a_colour():
     assert kinds <= known
 
 
-def test_gpt3_is_examined_at_once_and_its_lists_are_worked_out_entry_by_entry():
-    def best(work):
-        times = []
-        for _ in range(5):
-            began = time.perf_counter()
-            work()
-            times.append(time.perf_counter() - began)
-        return min(times)
-
-    assert best(lambda: (ledger.rows(GPT3), ledger.groups(GPT3, "kind"), ledger.total(GPT3))) < 0.001
+def test_gpt3_is_examined_at_once_and_its_lists_are_worked_out_entry_by_entry(calls_in):
+    assert calls_in(lambda: (ledger.rows(GPT3), ledger.groups(GPT3, "kind"), ledger.total(GPT3))) < 2_000
     tensors, steps = ledger.tensors(GPT3), ledger.steps(GPT3)
     assert len(tensors) == 2 + 96 * (10 + 6 * 96) + 3
     assert len(steps) == 4 + 96 * (9 + 8 * 96) + 3
     name = "blocks.95.attn.heads.95.value.bias"
     assert tensors[tensors.index_of(name)].name == name
     assert tensors[-1].name == "head.weight"
-    assert best(lambda: (ledger.tensors(GPT3)[-4], ledger.steps(GPT3)[70_000])) < 0.001
+    assert calls_in(lambda: (ledger.tensors(GPT3)[-4], ledger.steps(GPT3)[70_000])) < 500
     members = tensors.members("query, key, value")
     assert len(members) == 96 * 96 * 6
     assert members[-1].name == name

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import math
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -386,23 +385,18 @@ def test_the_engine_measures_opens_and_explains_the_text_under_study(tiny):
 
 
 @pytest.mark.parametrize("preset", ["step5", "build-gpt"])
-def test_opening_the_last_step_of_a_notebooks_model_takes_no_more_than_some_passes(preset):
-    """Well under 100 ms on a machine that has time for it; here against the pass itself, for it may not have."""
+def test_opening_the_last_step_of_a_notebooks_model_takes_no_more_work_than_some_passes(preset, calls_in):
+    """Well under 100 ms on a machine that has time for it (see the bench); here the work is counted."""
     config = PRESETS[preset].config
     model = build(config, 1337)
     ids = [id % 65 for id in range(config.block_size)]
 
-    def best(run):
-        times = []
-        for _ in range(5):
-            began = time.perf_counter()
-            run()
-            times.append(time.perf_counter() - began)
-        return min(times)
+    def plain():
+        with torch.no_grad():
+            model(torch.tensor([ids]))
 
-    with torch.no_grad():
-        plain = best(lambda: model(torch.tensor([ids])))
-    assert best(lambda: open_step(model, ids, "blocks.3.mlp.contract")) < 15 * plain
+    open_step(model, ids, "blocks.3.mlp.contract")  # the first time torch imports what it needs for it
+    assert calls_in(lambda: open_step(model, ids, "blocks.3.mlp.contract")) < 40 * calls_in(plain)
 
 
 def test_a_step_of_a_long_text_is_opened_with_its_numbers_whole_and_its_picture_small():

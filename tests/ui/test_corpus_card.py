@@ -1,6 +1,5 @@
 """The card on the text under study, and its alphabet as a page of cells."""
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -183,12 +182,10 @@ def test_cells_share_the_width_and_never_overlap(view):
     assert abs(rects[-1].right() + 1 - view.viewport().width()) <= 1
 
 
-def test_an_alphabet_of_thousands_paints_only_what_can_be_seen(view, qtbot):
+def test_an_alphabet_of_thousands_paints_only_what_can_be_seen(view, qtbot, calls_in):
     characters = "".join(map(chr, range(0x4E00, 0x4E00 + 20_000)))
-    began = time.perf_counter()
     view.show_alphabet(characters, [1] * len(characters), frozenset())
-    view.grab()
-    assert time.perf_counter() - began < 0.5
+    assert calls_in(view.grab) < 20_000
     qtbot.keyClick(view, Qt.Key.Key_Right)
     for _ in range(30):
         qtbot.keyClick(view, Qt.Key.Key_Down)

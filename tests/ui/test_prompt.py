@@ -1,6 +1,5 @@
 """The line of cells shows stand-ins and means the real characters."""
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -237,10 +236,8 @@ def test_a_hundred_thousand_characters_are_kept_and_the_next_is_said_to_be_left_
     out = []
     prompt.shortened.connect(out.append)
     text = "The quick brown fox\n" * (LONGEST // 20)
-    began = time.perf_counter()
     prompt.insertFromMimeData(pasted(text))
     prompt.grab()
-    assert time.perf_counter() - began < 2.0
     assert prompt.text() == text
     assert out == []
     prompt.insertFromMimeData(pasted("more"))

@@ -269,15 +269,10 @@ def test_what_was_measured_is_copied_with_the_table(stage):
     assert table[2][5:8] == ["float32", "192 B", "132"]
 
 
-def test_draw_takes_little_time(stage):
+def test_draw_takes_little_work(stage, calls_in):
     it = stage((1500, 900))
     it.answer()
-    import time
-
-    began = time.perf_counter()
-    for _ in range(5):
-        it.panel.draw()
-    assert (time.perf_counter() - began) / 5 < 0.05
+    assert calls_in(it.panel.draw) < 20_000
 
 
 # -- slider and speed ------------------------------------------------------------------------------------------------

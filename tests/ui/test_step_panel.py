@@ -502,16 +502,11 @@ def test_every_part_has_its_name(live):
         assert each.accessibleName()
 
 
-def test_it_draws_within_a_frame_for_the_presets(live):
-    import time
-
+def test_it_draws_with_little_work_for_the_presets(live, calls_in):
     it = live(PRESETS["step5"].config)
     for step in ("blocks.1.mlp.contract", A, "logits"):
         it.at(step)
-        began = time.perf_counter()
-        for _ in range(5):
-            it.panel.draw()
-        assert (time.perf_counter() - began) / 5 < 0.05
+        assert calls_in(it.panel.draw) < 20_000
 
 
 def test_in_the_window_it_is_a_tab_behind_shapes_and_opens_what_is_chosen(window, qtbot):

