@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from fake_engine import FakeEngine
 from PySide6.QtCore import QEvent
+from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
 from gpt_viz.ui.panel import Context
@@ -15,16 +16,28 @@ from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.theme import theme
 
 READY_MS = 30_000
+_BARE: dict[str, tuple[QPalette, QFont]] = {}
 SMALL = ["--set", "layers=2", "--set", "heads=3", "--set", "width=12", "--set", "block_size=16"]
 
 
 @pytest.fixture(autouse=True)
 def _light(request):
-    """Each test begins and ends in the light theme at ten points."""
-    theme.use("light", 10.0) if "qapp" in request.fixturenames else None
+    """Each test begins and ends in the light theme at ten points, with the looks of an application without a window.
+
+    A window dresses the whole application; widgets that are tested by themselves must not wear what it left.
+    """
+    if "qapp" not in request.fixturenames:
+        yield
+        return
+    application = request.getfixturevalue("qapp")
+    bare = _BARE.setdefault("looks", (application.palette(), application.font()))
+    theme.use("light", 10.0)
     yield
-    if QApplication.instance() is not None:
-        theme.use("light", 10.0)
+    theme.use("light", 10.0)
+    if application.styleSheet():
+        application.setStyleSheet("")
+    application.setPalette(bare[0])
+    application.setFont(bare[1])
 
 
 @pytest.fixture

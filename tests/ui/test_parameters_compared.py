@@ -47,7 +47,7 @@ def test_the_rule_follows_a_draft_at_once(panel_of, world):
     panel = panel_of(STEP5)
     world.subject.set_draft(GPT3)
     panel.draw()
-    assert "12·96·12288² = 173,946,175,488 the blocks hold 173,961,510,912, 15,335,424 more" in panel.sums.shown()
+    assert "12·96·12288² = 173,946,175,488 the blocks hold 173,961,510,912: 15,335,424 more" in panel.sums.shown()
 
 
 def test_where_there_is_no_room_the_total_says_it_in_its_tool_tip(panel_of):
