@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from pointer import point_at
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication
 
@@ -384,12 +385,12 @@ def test_the_picture_is_the_tensor_with_its_axes_named(panel_of, world):
     assert (sheet.down.title, sheet.across.title) == ("out D →", "in C →")
 
 
-def test_pointing_at_a_cell_reads_its_number_and_marks_it_on_the_scale(panel_of, world, qtbot):
+def test_pointing_at_a_cell_reads_its_number_and_marks_it_on_the_scale(panel_of, world):
     panel = panel_of(select=f"{HEAD}.query.weight")
     answer(panel, world)
     picture = panel.stage.pictures[0]
     assert panel.stage.words.text() == POINT
-    qtbot.mouseMove(picture, picture.cell_rect(2, 5).center().toPoint())
+    point_at(picture, picture.cell_rect(2, 5).center())
     number = rounded(float(picture.sheet.cells[2, 5]), 4)
     assert panel.stage.words.text() == f"out 2, in 5: {number}"
     assert panel.stage.histogram._number == float(picture.sheet.cells[2, 5])

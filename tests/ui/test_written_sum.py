@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from pointer import point_at
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
@@ -83,7 +84,7 @@ def test_the_term_under_the_pointer_is_said_and_one_can_be_taken(listed, qtbot):
     widget.pointed.connect(pointed.append)
     widget.taken.connect(lambda *term: taken.append(term))
     at = QPoint(40, int(2.5 * widget.line))
-    qtbot.mouseMove(widget.viewport(), at)
+    point_at(widget.viewport(), at)
     qtbot.mousePress(widget.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert pointed[-1] == (0, 1)
     qtbot.mouseDClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=at)
