@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from gpt_viz.ui.reopening import Again
     from gpt_viz.ui.window import MainWindow
 
-# pyqtgraph takes whatever binding it finds; a second one in the environment must not come in.
-os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
-
 STOP_S = 2.0
 SWITCH_S = 0.0005  # how long the worker may keep the interpreter while the window waits for it
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import platform
 from collections.abc import Callable
 
@@ -20,7 +19,6 @@ def information() -> str:
         ("torch", _tried(_torch)),
         ("numpy", _tried(lambda: _version("numpy"))),
         ("Qt", _tried(_qt)),
-        ("pyqtgraph", _tried(lambda: _distribution("pyqtgraph"))),
         *_devices(),
         ("settings", _tried(lambda: _place("config_dir"))),
         ("texts", _tried(lambda: _place("texts_dir"))),
@@ -36,19 +34,12 @@ def _tried(fact: Callable[[], str]) -> str:
         return fact()
     except ModuleNotFoundError as error:
         return f"not installed ({error.name})" if error.name else "not installed"
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
     except Exception as error:  # a library that is broken is what a report is about
         return f"can't be loaded: {' '.join(str(error).split()) or type(error).__name__}"
 
 
 def _version(module: str) -> str:
     return str(importlib.import_module(module).__version__)
-
-
-def _distribution(name: str) -> str:
-    # Importing pyqtgraph would import Qt, which may be what is missing.
-    return importlib.metadata.version(name)
 
 
 def _torch() -> str:

@@ -1,7 +1,7 @@
 """Pictures and tables out of the window: to the clipboard, and to PNG, SVG and CSV files. Knows no panel.
 
 A file appears whole or not at all: it is written beside its place and moved there. The SVG is drawn by the widget's
-own paint code; pyqtgraph's exporter fails with newer versions of Qt.
+own paint code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One causal pattern, large: rows are queries from the top, columns are keys. Knows no layers, heads or model.
 
-Painted by hand instead of with pyqtgraph: cells sit on whole device pixels, a hot cell survives any shrinking, labels
-are thinned and never cut, and there is no foreign menu, export or axis to take away.
+Painted by hand and with no plot library: cells sit on whole device pixels, a hot cell survives any shrinking, labels
+are thinned and never cut.
 """
 
 from __future__ import annotations
