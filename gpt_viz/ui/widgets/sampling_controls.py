@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal, SignalInstance
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
-from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.bounded import BoundedFraction, BoundedNumber
-from gpt_viz.ui.widgets.fields import SeedField
-from gpt_viz.ui.widgets.flow import FlowLayout
+from gpt_viz.ui.widgets.controls import Controls
 from gpt_viz.ui.widgets.knob import Knob
-from gpt_viz.ui.widgets.manners import set_property
 
 MOST_TOKENS = 1_000_000
 DEFAULT_TOKENS = 300
@@ -23,7 +19,7 @@ _TEMPERATURES = tuple(range(0, 205, 5))
 _TOP_P = (1, *range(5, 100, 5), 98, 99, 100)
 
 
-class SamplingControls(QWidget):
+class SamplingControls(Controls):
     """Emits what is pressed; `changed` when temperature, top-k or top-p is another, `reseeded` when a seed is entered.
 
     `refused` carries a sentence on what is wrong with a field, and "" when it is right again.
@@ -40,7 +36,7 @@ class SamplingControls(QWidget):
     refused = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("sampling")
         self.temperature = BoundedFraction(
             0.0, 100.0, named=0.0, word="greedy", rule="the temperature is a number from 0 (greedy) to 100"
         )
@@ -51,25 +47,17 @@ class SamplingControls(QWidget):
         self.tokens = BoundedNumber(
             0, MOST_TOKENS, word="endless", rule=f"the number of tokens goes from 0 (endless) to {MOST_TOKENS:,}"
         )
-        self.seed = SeedField()
         self.temperature.setValue(1.0)
         self.top_p.setValue(1.0)
         self.tokens.setValue(DEFAULT_TOKENS)
-        self.seed.setText("0")
         self.seed.setPlaceholderText("any")
-        self._flow = FlowLayout(self, across=12, down=8)
-        self.buttons = {
-            name: self._button(name, text, signal, note)
-            for name, text, signal, note in (
-                ("run", "Run", self.run, "Sample on from the text (Ctrl+Return)"),
-                ("step", "Step", self.step, "Sample one token (.)"),
-                ("stop", "Stop", self.stop, "End the run after the token that is being drawn"),
-                ("back", "Back", self.back, "Take the newest token back (Backspace)"),
-                ("clear", "Clear", self.clear, "Take all sampled tokens back"),
-            )
-        }
+        self.add_button("run", "Run", self.run, "Sample on from the text (Ctrl+Return)")
+        self.add_button("step", "Step", self.step, "Sample one token (.)")
+        self.add_button("stop", "Stop", self.stop, "End the run after the token that is being drawn")
+        self.add_button("back", "Back", self.back, "Take the newest token back (Backspace)", says="One token back")
+        self.add_button("clear", "Clear", self.clear, "Take all sampled tokens back", says="Start over")
         self.buttons["run"].setCheckable(True)
-        self._flow.addWidget(self._row_of_buttons())
+        self.flow.addWidget(self.row)
         self._knobs = [
             Knob(
                 "sampling.tokens", "tokens", self.tokens, widest="endless",
@@ -93,30 +81,12 @@ class SamplingControls(QWidget):
             ),
         ]  # fmt: skip
         for knob in self._knobs:
-            self._flow.addWidget(knob)
+            self.flow.addWidget(knob)
         self._connect()
         self.set_vocabulary(65)
 
-    def _button(self, name: str, text: str, signal: SignalInstance, note: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(f"sampling.{name}")
-        button.setAccessibleName({"run": "Run", "back": "One token back", "clear": "Start over"}.get(name, text))
-        button.setToolTip(note)
-        button.clicked.connect(signal)
-        return button
-
-    def _row_of_buttons(self) -> QWidget:
-        group = QWidget()
-        row = QHBoxLayout(group)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.GRID // 2)
-        for button in self.buttons.values():
-            row.addWidget(button)
-        group.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        return group
-
     def _connect(self) -> None:
-        for field in (self.temperature, self.top_k, self.top_p, self.tokens):
+        for field in self.fields():
             field.refused.connect(self.refused)
             field.valueChanged.connect(self._measure)
         self.seed.textChanged.connect(self._measure)
@@ -133,20 +103,13 @@ class SamplingControls(QWidget):
 
     # -- what stands in it --
 
-    def commit(self) -> None:
-        """Take what is typed but not yet entered; what will not do goes back to what was."""
-        for field in (self.temperature, self.top_k, self.top_p, self.tokens):
-            field.interpretText()
+    def fields(self) -> tuple[BoundedNumber | BoundedFraction, ...]:
+        return (self.temperature, self.top_k, self.top_p, self.tokens)
 
     def set_vocabulary(self, size: int) -> None:
         """Let the top-k slider reach over so many tokens."""
         self._top_ks: Sequence[int] = _stops(size)
         self._show_on_sliders()
-
-    def complain(self, message: str) -> None:
-        """Mark the seed as wrong, with the reason; "" takes it back."""
-        set_property(self.seed, "mistake", bool(message))
-        self.seed.setAccessibleDescription(message)
 
     def show_state(self, *, running: bool, stopping: bool, ready: bool, drawn: bool, reason: str = "") -> None:
         """Which buttons can be pressed: `ready` to sample, something `drawn` to be taken back. `reason`: why not."""

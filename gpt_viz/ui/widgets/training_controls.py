@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, SignalInstance
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
-from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.bounded import BoundedFraction, BoundedNumber
-from gpt_viz.ui.widgets.fields import SeedField
-from gpt_viz.ui.widgets.flow import FlowLayout
+from gpt_viz.ui.widgets.controls import Controls
 from gpt_viz.ui.widgets.knob import Knob
 from gpt_viz.ui.widgets.manners import named, set_property, tip
 
@@ -22,7 +20,7 @@ _NAN = float("nan")
 _MORE = {(False, False): "▸ more", (True, False): "▾ more", (False, True): "more", (True, True): "less"}
 
 
-class TrainingControls(QWidget):
+class TrainingControls(Controls):
     """Emits what is pressed; `changed` when a setting is another. `refused` carries what is wrong with which field."""
 
     run = Signal()
@@ -34,7 +32,7 @@ class TrainingControls(QWidget):
     refused = Signal(str, str)
 
     def __init__(self, corpus: QWidget) -> None:
-        super().__init__()
+        super().__init__("training")
         self.batch = BoundedNumber(
             1, MOST_BATCH, word="1", rule=f"the batch is a whole number from 1 to {MOST_BATCH:,}"
         )
@@ -53,33 +51,24 @@ class TrainingControls(QWidget):
             0.0, MOST_VALIDATION, named=0.0, word="none",
             rule=f"the validation share is a number from 0 (none) to {MOST_VALIDATION}",
         )  # fmt: skip
-        self.seed = SeedField()
         self.batch.setValue(BATCH)
         self.steps.setValue(STEPS)
         self.rate.setValue(RATE)
         self.warmup.setValue(WARMUP)
         self.decay.setValue(DECAY)
         self.validation.setValue(VALIDATION)
-        self.seed.setText("0")
         self._corpus = corpus
         self._roomy, self._narrow = False, False
         self.more = named(QToolButton(), "training.more", "More settings")
         self.more.setCheckable(True)
         self.more.setToolTip("Settings that are seldom changed")
         self.more.toggled.connect(lambda _: self._show_knobs())
-        self._flow = FlowLayout(self, across=12, down=8)
-        self.buttons = {
-            name: self._button(name, text, signal, note)
-            for name, text, signal, note in (
-                ("run", "Train", self.run, "Train on the text"),
-                ("pause", "Pause", self.pause, "Rest after the step that is being made"),
-                ("step", "Step", self.step, "Make one step"),
-                ("stop", "Stop", self.stop, "End the run; the weights stay as they are"),
-                ("reset", "Reset", self.reset, "Back to the weights from before the first step, bit for bit"),
-            )
-        }
+        self.add_button("run", "Train", self.run, "Train on the text")
+        self.add_button("pause", "Pause", self.pause, "Rest after the step that is being made")
+        self.add_button("step", "Step", self.step, "Make one step", says="Make one step")
+        self.add_button("stop", "Stop", self.stop, "End the run; the weights stay as they are")
+        self.add_button("reset", "Reset", self.reset, "Back to the weights from before the first step, bit for bit")
         set_property(self.buttons["run"], "accent", True)
-        self._row = self._row_of_buttons()
         self._main, self._seldom = self._knobs()
         self._connect()
         self._show_knobs()
@@ -116,23 +105,6 @@ class TrainingControls(QWidget):
         ]  # fmt: skip
         return main, seldom
 
-    def _button(self, name: str, text: str, signal: SignalInstance, note: str) -> QPushButton:
-        button = named(QPushButton(text), f"training.{name}", {"step": "Make one step"}.get(name, text))
-        button.setToolTip(tip(note))
-        button.setProperty("note", note)
-        button.clicked.connect(signal)
-        return button
-
-    def _row_of_buttons(self) -> QWidget:
-        group = QWidget()
-        row = QHBoxLayout(group)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.GRID // 2)
-        for button in self.buttons.values():
-            row.addWidget(button)
-        group.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        return group
-
     def _connect(self) -> None:
         for field in self.fields():
             name = field.objectName().partition(".")[2]
@@ -143,18 +115,7 @@ class TrainingControls(QWidget):
     # -- what stands in it --
 
     def fields(self) -> tuple[BoundedNumber | BoundedFraction, ...]:
-        """All number fields."""
         return (self.batch, self.steps, self.rate, self.warmup, self.decay, self.validation)
-
-    def commit(self) -> None:
-        """Take what is typed but not yet entered; what will not do goes back to what was."""
-        for field in self.fields():
-            field.interpretText()
-
-    def complain(self, message: str) -> None:
-        """Mark the seed as wrong, with the reason; "" takes it back."""
-        set_property(self.seed, "mistake", bool(message))
-        self.seed.setAccessibleDescription(message)
 
     def show_state(self, *, running: bool, live: bool, stopping: bool, trained: bool, begun: bool, reason: str) -> None:
         """Which buttons can be pressed. `live` a run is under way, maybe paused; `begun` there is one to go on with.
@@ -195,12 +156,12 @@ class TrainingControls(QWidget):
 
     def _show_knobs(self) -> None:
         """Put everything in its order. Where there is little width, the text is one of the seldom settings."""
-        while self._flow.takeAt(0) is not None:
+        while self.flow.takeAt(0) is not None:
             pass
         first = () if self._narrow else (self._corpus,)
         last = (self._corpus,) if self._narrow else ()
-        for each in (self._row, *first, *self._main, self.more, *last, *self._seldom):
-            self._flow.addWidget(each)
+        for each in (self.row, *first, *self._main, self.more, *last, *self._seldom):
+            self.flow.addWidget(each)
         every = self._roomy or self.more.isChecked()
         self.more.setText(_MORE[self.more.isChecked(), self._narrow])
         self.more.setVisible(not self._roomy)
