@@ -453,6 +453,24 @@ def test_the_least_important_columns_hide_in_their_order(panel_of):
     assert shown[300] == [0, 4]
 
 
+@pytest.mark.parametrize("config", [STEP5, PRESETS["build-gpt"].config, GPT2, GPT3])
+def test_on_a_small_projector_the_formula_stays_and_the_rings_are_unrolled_above_the_table(panel_of, config):
+    panel = panel_of(config, built=config is not GPT3, size=(370, 268))  # what a window of 1024 x 768 leaves
+    assert [slot.column for slot in panel.tree.slots()] == [0, 2, 4]
+    chart, rows = panel.pie.geometry(), panel.tree.geometry()
+    assert chart.width() == rows.width() == panel.body.width()
+    assert 14 <= chart.height() <= 26
+    assert chart.bottom() < rows.top()
+    assert rows.height() >= panel.tree.content_height()  # no row is lost to it
+    assert panel.totals.geometry().bottom() <= panel.body.rect().bottom()
+
+
+def test_where_nothing_but_the_count_finds_room_the_ring_stays_beside_it(panel_of):
+    panel = panel_of(STEP5, size=(290, 270))
+    assert [slot.column for slot in panel.tree.slots()] == [0, 4]
+    assert panel.pie.geometry().right() < panel.tree.geometry().left()
+
+
 def test_the_table_is_copied_as_plain_numbers_with_the_total(panel_of):
     table = panel_of(STEP5).table()
     assert table[0] == ["name", "shape", "formula", "with numbers", "count", "percent"]

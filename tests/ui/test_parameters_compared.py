@@ -169,10 +169,13 @@ def test_what_is_open_stays_open_when_the_column_comes_and_goes(panel_of):
 
 
 def test_in_a_narrow_panel_the_difference_is_the_last_column_to_hide(panel_of):
-    panel = panel_of(STEP5, size=(420, 270))
+    panel = panel_of(STEP5, size=(362, 270))
     panel.compare.choose("build-gpt")
     settle(panel)
     assert column_of(panel) == [0, 4, 6]
+    panel.resize(420, 270)
+    settle(panel)
+    assert column_of(panel) == [0, 2, 4, 6]
     assert panel.totals.geometry().bottom() <= panel.body.rect().bottom()
 
 

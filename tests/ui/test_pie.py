@@ -127,3 +127,16 @@ def test_the_sum_stays_within_its_hole_at_every_size(qtbot, size, name):
 def test_tips_escape_what_looks_like_markup(qtbot):
     pie = shown(qtbot, [Wedge("<b>", 1, "attention")])
     assert pie.tip(1, arcs([1])[0]) == "<b>: 1, 100 %"  # plain here; escaped where it is shown
+
+
+@pytest.mark.parametrize("height", [14, 20, 26])
+def test_where_it_is_too_low_for_a_circle_the_rings_are_unrolled_and_can_still_be_pointed_at(qtbot, height):
+    pie, chosen = shown(qtbot, wedges(1, 3), inner=wedges(1, 1), size=(360, height)), []
+    pie.chosen.connect(lambda *which: chosen.append(which))
+    for x, y in ((10, 5), (350, 5), (10, height - 2), (350, height - 2)):
+        qtbot.mouseClick(pie, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    assert chosen == [(1, 0), (1, 1), (0, 0), (0, 1)]
+    picture, kinds = pie.grab().toImage(), tokens().kinds
+    assert [picture.pixelColor(x, 5).name() for x in (45, 225)] == [kinds[each].lower() for each in KINDS[:2]]
+    pie.resize(360, 120)
+    assert pie.at(QPointF(10, 5)) is None  # a circle again

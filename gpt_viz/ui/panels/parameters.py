@@ -25,14 +25,15 @@ from gpt_viz.ui.widgets.row_paint import Column
 from gpt_viz.ui.widgets.sums import Sum, Sums
 
 _COLUMNS = (
-    Column(TITLES[0], gives=40),  # to the differences alone: a column that hides later than 2 is given nothing
+    Column(TITLES[0], gives=56),  # to the differences and the formula: what hides later than 2 is given nothing
     Column(TITLES[1], hides=5, mono=True, muted=True),
-    Column(TITLES[2], hides=4, mono=True),
+    Column(TITLES[2], hides=2, mono=True),
     Column(TITLES[3], hides=6, mono=True, muted=True),
     Column(TITLES[4], figures=True),
     Column(TITLES[5], hides=3, figures=True, muted=True),
     Column(TITLE, hides=1, figures=True),
 )
+_FORMULA = 2  # the place of the column that the chart makes room for
 NOTHING, BUILT = "", "built"
 _COMPARED = {NOTHING: "with nothing", BUILT: "with the built model"}
 _COMPARED |= {preset.name: f"with {preset.title}" for preset in PRESETS.values()}
@@ -66,7 +67,7 @@ class Parameters(Panel):
         self.view: ParameterView | None = None
         self._before: GPTConfig | None = None
         self._heads = False
-        stage = ChartAndTable(_COLUMNS)
+        stage = ChartAndTable(_COLUMNS, _FORMULA)
         self.pie, self.tree, self.totals = stage.pie, stage.table, stage.totals
         self.pie.setObjectName("parameters.chart")
         self.pie.setAccessibleName("Parameters as a chart")

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from gpt_viz.ui.widgets.bands import HIGHEST, LOWEST
 from gpt_viz.ui.widgets.pie import Pie
 from gpt_viz.ui.widgets.row_paint import Column
 from gpt_viz.ui.widgets.table import Table
@@ -20,10 +21,15 @@ ABOVE = 0.75  # of the width, for a chart that stands above
 
 
 class ChartAndTable(QWidget):
-    """Columns come first, as long as they leave the chart enough to be read; the chart has what is left."""
+    """Columns come first, as long as they leave the chart enough to be read; the chart has what is left.
 
-    def __init__(self, columns: tuple[Column, ...]) -> None:
+    The column `before_chart` matters more than a chart beside the table: where there is room for one of the two alone,
+    the chart lies above, unrolled if there is too little height for a circle.
+    """
+
+    def __init__(self, columns: tuple[Column, ...], before_chart: int) -> None:
         super().__init__()
+        self._before_chart = before_chart
         self.pie, self.table = Pie(), Table(columns)
         self.totals = Totals(self.table)
         for each in (self.pie, self.table, self.totals):
@@ -43,13 +49,21 @@ class ChartAndTable(QWidget):
     def _arrange(self) -> None:
         width, height = self.width(), self.height()
         # Not by trying it out: each change lays the rows out again, which asks for another arrangement, without end.
-        self.table.make_compact(self._loose() > height)
+        folded = self._folded(width, height)
+        self.table.make_compact(self._loose() > height - (LOWEST + SPACE if folded else 0))
         # The rows at the top decide where the table begins, so that it does not jump when one of them is opened.
         closed, sums = self._closed(), self.totals.sizeHint().height()
         if height > TALL * width:
             chart = max(min(width + 120, height - closed - SPACE), SMALLEST)
             self.pie.setGeometry(0, 0, width, chart)
             rest = QRect(0, chart + SPACE, width, height - chart - SPACE)
+        elif folded:
+            chart = height - closed - SPACE
+            chart = chart if chart >= SMALLEST else max(min(chart, HIGHEST), LOWEST)
+            above = max((height - closed - SPACE - chart) // 2, 0)
+            self.pie.setGeometry(0, above, width, chart)
+            above += chart + SPACE
+            rest = QRect(0, above, width, height - above)
         else:
             least, room = (LEAST if width >= WIDE else SMALLEST), width - SPACE
             above = max((height - closed) // 2, 0)
@@ -67,8 +81,14 @@ class ChartAndTable(QWidget):
         """How much of this height it can do without, while no row is open: less than 0 where it is too low already."""
         closed = self._loose()
         if height <= TALL * width:
-            return height - closed
+            return height - closed - (LOWEST + SPACE if self._folded(width, height) else 0)
         return min(height - closed - SPACE - round(ABOVE * width), height - round(TALL * width) - 1)
+
+    def _folded(self, width: int, height: int) -> bool:
+        """Whether a chart beside the table would take the room of the column that matters more."""
+        if height > TALL * width or self.table.shows(self._before_chart, width - SPACE - SMALLEST):
+            return False
+        return self.table.shows(self._before_chart, width)
 
     def _loose(self) -> int:
         """How high table and sums are with their rows as far apart as usual, while no row is open."""

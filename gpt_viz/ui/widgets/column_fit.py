@@ -52,6 +52,10 @@ class ColumnWidths:
         """What those columns take that would be shown in this room."""
         return sum(self._wanted(room).values())
 
+    def shows(self, column: int, room: int) -> bool:
+        """Whether the column is shown in this room."""
+        return column in self._wanted(room)
+
     def shared(self, room: int) -> dict[int, int]:
         """The width of each shown column: what is spare goes to the loose ones; what is short, the first gives."""
         widths = self._wanted(room)

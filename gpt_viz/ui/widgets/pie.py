@@ -2,22 +2,24 @@
 
 Zero slices are not drawn, slices under 1 % are drawn as one, a single slice is a full circle, and none is thinner than
 can be seen. There are no labels on the slices, so none can overlap: names stand in the tool tip, in the key below and
-in the table beside it.
+in the table beside it. Where it is too low for a circle, the rings are unrolled into two bands.
 """
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.arcs import Arc, arcs, outline
+from gpt_viz.ui.widgets.bands import Bands, unrolled
 from gpt_viz.ui.widgets.tint import mixed
 
 OTHER = "other"
@@ -89,17 +91,23 @@ class Pie(QWidget):
 
     def at(self, position: QPointF) -> tuple[int, int] | None:
         """The slice under a point: (ring, place in its arcs), or None."""
-        centre, radius = self._circle()
-        x, y = position.x() - centre.x(), position.y() - centre.y()
-        share, angle = math.hypot(x, y) / max(radius, 1), math.degrees(math.atan2(x, -y)) % 360
-        hole, inner = self._radii(radius)
-        if not hole <= share <= _OUTER:
+        bands = self._bands()
+        found = bands.at(position) if bands else self._at(position)
+        if found is None:
             return None
-        ring = int(share >= inner)
+        ring, angle = found
         for i, arc in enumerate(self._arcs[ring]):
             if arc.start <= angle < arc.start + arc.span:
                 return ring, i
         return None
+
+    def _at(self, position: QPointF) -> tuple[int, float] | None:
+        """The ring under a point, and the degrees clockwise from the top that the point lies at."""
+        centre, radius = self._circle()
+        x, y = position.x() - centre.x(), position.y() - centre.y()
+        share, angle = math.hypot(x, y) / max(radius, 1), math.degrees(math.atan2(x, -y)) % 360
+        hole, inner = self._radii(radius)
+        return (int(share >= inner), angle) if hole <= share <= _OUTER else None
 
     @staticmethod
     def _words(wedge: Wedge, wedges: Sequence[Wedge]) -> str:
@@ -119,6 +127,10 @@ class Pie(QWidget):
             return 0
         wanted = (metrics.height() + 5) * len(key) + 12
         return wanted if self.height() - wanted >= _FOR_KEY * self.width() else 0
+
+    def _bands(self) -> Bands | None:
+        """The rings unrolled, where there is no room for a circle."""
+        return Bands(self.width(), self.height()) if unrolled(self.width(), self.height()) else None
 
     def _circle(self) -> tuple[QPointF, float]:
         height = self.height() - self._key_height()
@@ -140,16 +152,21 @@ class Pie(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if bands := self._bands():
+            for ring in range(2):
+                self._paint_ring(painter, ring, partial(bands.outline, ring))
+            painter.end()
+            return
         centre, radius = self._circle()
         hole, inner = self._radii(radius)
         for ring, (low, high) in enumerate(((hole, inner - _GAP), (inner, _OUTER))):
-            self._paint_ring(painter, ring, centre, radius * low, radius * high)
+            self._paint_ring(painter, ring, partial(_outline, centre, radius * low, radius * high))
         self._paint_centre(painter, centre, radius * hole)
         if self._key_height():
             self._paint_key(painter, centre.y() + radius + _LIFT + 8)
         painter.end()
 
-    def _paint_ring(self, painter: QPainter, ring: int, centre: QPointF, low: float, high: float) -> None:
+    def _paint_ring(self, painter: QPainter, ring: int, shape: Callable[..., QPainterPath]) -> None:
         tokens, lit = theme.tokens(), self._lit[ring]
         drawn = self._arcs[ring]
         for i, arc in enumerate(drawn):
@@ -160,15 +177,14 @@ class Pie(QWidget):
                 colour = mixed(colour.name(), tokens.card, 0.45)
             if self._hovered == (ring, i):
                 colour = mixed(colour.name(), tokens.text, 0.82)
-            path = outline(centre, low, high + (_LIFT if chosen and ring == 1 else 0), arc)
             painter.setBrush(colour)
             painter.setPen(QPen(QColor(tokens.card), 1.2) if len(drawn) > 1 else Qt.PenStyle.NoPen)
-            painter.drawPath(path)
+            painter.drawPath(shape(arc, lifted=chosen and ring == 1))
         for arc in drawn:
             if lit in arc.members and ring == 1:
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(QColor(tokens.text), 1.6))
-                painter.drawPath(outline(centre, low, high + _LIFT, arc))
+                painter.drawPath(shape(arc, lifted=True))
 
     def _paint_centre(self, painter: QPainter, centre: QPointF, radius: float) -> None:
         tokens, room = theme.tokens(), 2 * radius * 0.92
@@ -251,3 +267,7 @@ class Pie(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(72, 72)
+
+
+def _outline(centre: QPointF, low: float, high: float, arc: Arc, *, lifted: bool) -> QPainterPath:
+    return outline(centre, low, high + (_LIFT if lifted else 0), arc)

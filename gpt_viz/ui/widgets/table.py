@@ -142,6 +142,10 @@ class Table(QTreeView):
         """What those columns take that would be shown in a table of this width."""
         return self._widths.needed(room)
 
+    def shows(self, column: int, room: int) -> bool:
+        """Whether the column would be shown in a table of this width."""
+        return self._widths.shows(column, room)
+
     def slots(self) -> list[Slot]:
         """Where the shown columns stand, in the viewport's px."""
         shown = (i for i in range(len(self.columns)) if not self.isColumnHidden(i))
