@@ -13,19 +13,20 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gpt_viz import desktop, logbook, settings
 from gpt_viz.arguments import checkpoint_choice, model_choice, model_given, window_parser
-from gpt_viz.protocol import Event
-from gpt_viz.runner import Runs
 from gpt_viz.settings import Settings
 from gpt_viz.worker import Worker
 
 if TYPE_CHECKING:
-    from gpt_viz.ui.builder import Choice
-    from gpt_viz.ui.reopening import Again
+    from gpt_viz.protocol import Event
+    from gpt_viz.runner import Runs
+    from gpt_viz.ui.opening import Opening
     from gpt_viz.ui.window import MainWindow
+
+MakeEngine: TypeAlias = "Callable[[Callable[[Event], None]], Runs]"
 
 STOP_S = 2.0
 SWITCH_S = 0.0005  # how long the worker may keep the interpreter while the window waits for it
@@ -36,18 +37,12 @@ class Start:
     """What the command line and the last time together ask for."""
 
     remembered: Settings
-    choice: Choice
-    panel: str
-    present: bool
-    remembers: bool
-    again: Again
+    opening: Opening
 
 
 def start(argv: list[str], *, remembers: bool = True) -> Start:
     """Read the command line and the settings. Raises ValueError for what can't be; exits for what can't be parsed."""
-    from gpt_viz.ui.builder import Choice
-    from gpt_viz.ui.checkpoints import is_checkpoint
-    from gpt_viz.ui.reopening import Again
+    from gpt_viz.ui.opening import Again, Choice, Opening, is_checkpoint
 
     args = window_parser().parse_args(argv)
     logbook.keep(settings.log_file())
@@ -74,22 +69,19 @@ def start(argv: list[str], *, remembers: bool = True) -> Start:
     prompt = args.text
     if prompt is None and file is None and not remembered.checkpoint and alphabet == remembered.alphabet:
         prompt = remembered.prompt
+    choice = Choice(
+        config,
+        alphabet,
+        seed,
+        device,
+        prompt,
+        args.file or "",
+        checkpoint="" if file is None else file.path,
+        settings=() if file is None else file.settings,
+    )
     return Start(
         remembered=replace(remembered, theme=args.theme or remembered.theme),
-        choice=Choice(
-            config,
-            alphabet,
-            seed,
-            device,
-            prompt,
-            args.file or "",
-            checkpoint="" if file is None else file.path,
-            settings=() if file is None else file.settings,
-        ),
-        panel=args.panel or "",
-        present=args.present,
-        remembers=remembers,
-        again=again,
+        opening=Opening(choice, args.panel or "", args.present, remembers, again),
     )
 
 
@@ -98,24 +90,28 @@ def create_window(argv: list[str]) -> MainWindow:
     return make_window(start(argv))
 
 
-def make_window(started: Start, make_engine: Callable[[Callable[[Event], None]], Runs] | None = None) -> MainWindow:
-    """The window for a start; `make_engine` is called on the worker's thread, after the first paint."""
+def make_window(started: Start, make_engine: MakeEngine | None = None) -> MainWindow:
+    """The window for a start, whole but for its panels; `make_engine` is called on the worker's thread, after the first
+    paint.
+    """
+    window = early_window(started, make_engine)
+    window.put_up()
+    return window
+
+
+def early_window(started: Start, make_engine: MakeEngine | None = None) -> MainWindow:
+    """The same with no more than is painted first; the rest is put up after that."""
     from PySide6.QtWidgets import QApplication
 
     from gpt_viz.ui import sheet, theme
-    from gpt_viz.ui.window import MainWindow, Opening
+    from gpt_viz.ui.window import MainWindow
 
     sys.setswitchinterval(SWITCH_S)
     theme.theme.use(started.remembered.theme, started.remembered.points)
     application = QApplication.instance()
     assert isinstance(application, QApplication), "a window needs a QApplication first"
     sheet.prepare(application)
-    window = MainWindow(
-        Worker(make_engine or _make_engine),
-        started.remembered,
-        started.choice,
-        Opening(started.panel, started.present, started.remembers, started.again),
-    )
+    window = MainWindow(Worker(make_engine or _make_engine), started.remembered, started.opening)
     window.faults.install()
     window.closed.connect(window.faults.remove)
     return window
@@ -147,7 +143,7 @@ def run(argv: list[str]) -> int:
     application.setApplicationName("gpt-viz")
     application.setApplicationDisplayName("GPT Viz")
     application.setDesktopFileName("gpt-viz")
-    window = make_window(started)
+    window = early_window(started)
     # Queued: a window that is closed before the loop runs, as by Ctrl+C, has to end it all the same.
     window.closed.connect(application.quit, Qt.ConnectionType.QueuedConnection)
     signal.signal(signal.SIGINT, lambda *_: window.close())

@@ -43,12 +43,12 @@ application.exec()
 """
 OURS = f"""{_WATCH}
 from gpt_viz import cli, app
-make_window = app.make_window
-def make_watched(*arguments):
+early_window = app.early_window
+def watched_window(*arguments):
     from PySide6.QtWidgets import QApplication
     watch(QApplication.instance())
-    return make_window(*arguments)
-app.make_window = make_watched
+    return early_window(*arguments)
+app.early_window = watched_window
 sys.exit(cli.main([]))
 """
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from gpt_viz.protocol import Command, Event
-from gpt_viz.runner import Runner, Runs, failure
+if TYPE_CHECKING:
+    from gpt_viz.protocol import Command, Event
+    from gpt_viz.runner import Runner, Runs
 
 
 class Mailbox:
@@ -72,6 +74,11 @@ class Worker:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        from gpt_viz.runner import (  # only now: the first paint can do without, and with them the protocol
+            Runner,
+            failure,
+        )
+
         try:
             engine = self._make_engine(self.mailbox.put)
         except Exception as error:

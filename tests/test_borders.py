@@ -41,8 +41,21 @@ def test_the_contracts_of_pyproject_are_kept():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_window_comes_before_torch_and_numpy():
-    assert loaded_after("import gpt_viz.ui.window", "torch", "numpy", "PySide6") == {"PySide6"}
+FIRST_PAINT = """
+from PySide6.QtWidgets import QApplication
+from gpt_viz import app
+application = QApplication(["gpt-viz"])
+window = app.early_window(app.start([]))
+window.show()
+assert window.grab().width() == window.width()
+"""
+AFTER_IT = ("torch", "numpy", "gpt_viz.protocol", "gpt_viz.ledger", "gpt_viz.ui.interior", "gpt_viz.ui.panels")
+
+
+def test_the_first_paint_comes_before_whatever_takes_long_to_load(monkeypatch, tmp_path):
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    monkeypatch.setenv("GPT_VIZ_HOME", str(tmp_path))
+    assert loaded_after(FIRST_PAINT, "PySide6", *AFTER_IT) == {"PySide6"}
 
 
 def test_the_engine_knows_no_qt():

@@ -7,7 +7,7 @@ leaves model, text and form as they were.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -32,6 +32,7 @@ from gpt_viz.protocol import (
     Progress,
     TextOpened,
 )
+from gpt_viz.ui.opening import Choice
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 
@@ -66,23 +67,6 @@ class Form(Protocol):
 
     def set_busy(self, busy: bool) -> None:
         """Show that a build is under way, or over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The model to begin with; `prompt` None is the beginning of the built-in text, `path` a text to open.
-
-    With a `checkpoint` it is the model of that file, opened with the `settings`; the others are for when it can't be.
-    """
-
-    config: GPTConfig
-    alphabet: tuple[str, ...] | None
-    seed: int
-    device: str
-    prompt: str | None = None
-    path: str = ""
-    checkpoint: str = ""
-    settings: tuple[str, ...] = ()
 
 
 class Builder(QObject):

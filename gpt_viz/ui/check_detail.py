@@ -10,7 +10,7 @@ from gpt_viz import claims
 from gpt_viz.protocol import Checked, ModelInfo
 from gpt_viz.ui.check_choice import CheckChoice
 from gpt_viz.ui.check_pictures import Pictures
-from gpt_viz.ui.panel import Sentence
+from gpt_viz.ui.header import Sentence
 from gpt_viz.ui.theme import theme, ui_font
 from gpt_viz.ui.widgets.check_grid import CheckGrid
 from gpt_viz.ui.widgets.check_mark import FAILED, SILENT, CheckMark

@@ -29,18 +29,12 @@ from gpt_viz.protocol import (
     SaveCheckpoint,
 )
 from gpt_viz.ui.checkpoint_question import ask_setting
+from gpt_viz.ui.opening import SUFFIXES
 from gpt_viz.ui.shipped import ships
 from gpt_viz.ui.widgets.manners import named
 
-SUFFIXES = (".safetensors", ".pt", ".pth", ".ckpt", ".bin")
 _OPEN = f"Checkpoints ({' '.join(f'*{each}' for each in SUFFIXES)});;All files (*)"
 _SAVE = "Checkpoints (*.safetensors)"
-
-
-def is_checkpoint(path: str) -> bool:
-    """Whether a path that was dropped or given is meant as a checkpoint: a folder, or a file with such a name."""
-    place = Path(path)
-    return place.suffix.lower() in SUFFIXES or place.is_dir()
 
 
 class Opens(Protocol):

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from gpt_viz.config import PRESETS
 from gpt_viz.ui import theme
-from gpt_viz.ui.checkpoints import SUFFIXES
 from gpt_viz.ui.counterpart import AUTOMATIC, FILE, PRESET, SHIPPED, UNTRAINED, Pick
+from gpt_viz.ui.opening import SUFFIXES
 from gpt_viz.ui.widgets.manners import named, tip
 
 _FILES = f"Checkpoints ({' '.join(f'*{each}' for each in SUFFIXES)});;All files (*)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -19,8 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpt_viz.ui.panel import Header, Panel
+from gpt_viz.ui.header import Header
 from gpt_viz.ui.widgets.manners import named
+
+if TYPE_CHECKING:
+    from gpt_viz.ui.panel import Panel
 
 FORM_WIDTH = 248
 GAP = 8
@@ -50,7 +54,7 @@ class Desk(QMainWindow):
     filled = Signal(str)
     pressed = Signal(object)
 
-    def __init__(self, form: QWidget) -> None:
+    def __init__(self) -> None:
         super().__init__(None, Qt.WindowType.Widget)
         self.setObjectName("desk")
         self.setDockNestingEnabled(True)
@@ -65,7 +69,7 @@ class Desk(QMainWindow):
         self._presenting = False
         header = Header("Model")
         header.sentence.hide()
-        self.form_dock = self._dock("model", "Model", header, form)
+        self.form_dock = self._dock("model", "Model", header, QWidget())
         self.page = QWidget()
         self._page = QVBoxLayout(self.page)
         self._page.setContentsMargins(0, 0, 0, 0)
@@ -83,6 +87,11 @@ class Desk(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.form_dock)
 
     # -- putting up --
+
+    def take_form(self, form: QWidget) -> None:
+        """Put the model's form in its dock, where only an empty card has been."""
+        self._bodies["model"].deleteLater()
+        self._put_in(self.form_dock, "model", form)
 
     def add(self, panel: Panel) -> None:
         """Give the panel a dock of its own; `arrange` puts it in its place."""
@@ -149,14 +158,18 @@ class Desk(QMainWindow):
 
     def _dock(self, name: str, title: str, header: QWidget, inner: QWidget) -> QDockWidget:
         dock = named(QDockWidget(title, self), f"dock.{name}", title)
-        self._headers[name], self._bodies[name] = header, inner
+        self._headers[name] = header
         dock.setTitleBarWidget(header)
-        inner.setProperty("card", "bottom")
-        inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        dock.setWidget(inner)
+        self._put_in(dock, name, inner)
         dock.installEventFilter(self)
         header.installEventFilter(self)
         return dock
+
+    def _put_in(self, dock: QDockWidget, name: str, body: QWidget) -> None:
+        self._bodies[name] = body
+        body.setProperty("card", "bottom")
+        body.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        dock.setWidget(body)
 
     # -- one fills all --
 

@@ -12,11 +12,11 @@ from PySide6.QtGui import QGuiApplication
 
 from gpt_viz.settings import LONGEST_TEXT, Settings
 from gpt_viz.ui import controls
-from gpt_viz.ui.desk import Desk
-from gpt_viz.ui.panel import Panel
 from gpt_viz.ui.shipped import ships
 
 if TYPE_CHECKING:
+    from gpt_viz.ui.desk import Desk
+    from gpt_viz.ui.panel import Panel
     from gpt_viz.ui.window import MainWindow
 
 DEFAULT_SIZE = (1600, 1000)

@@ -21,10 +21,10 @@ class Messages(QObject):
 
     stopped = Signal()
 
-    def __init__(self, owned: Callable[[Event], bool], parent: QObject | None = None) -> None:
+    def __init__(self, status: StatusBar, owned: Callable[[Event], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._owned = owned
-        self.strip, self.status = Strip(), StatusBar()
+        self.strip, self.status = Strip(), status
         self.place = QWidget()  # the strip's, with room around it; it goes with it
         inset = QVBoxLayout(self.place)
         inset.setContentsMargins(8, 8, 8, 0)
@@ -35,7 +35,6 @@ class Messages(QObject):
         self._refused: int | None = None  # the job whose refusal the strip tells; 0: of none that was sent
         self._prompt = ""
         self.strip.closed.connect(self._closed)
-        self.status.say("Loading torch …")
 
     def tell(self, sentence: str, mistake: bool = False, details: str = "", count: int = 1) -> None:
         """Show one sentence in the strip, and a mistake in the status line too."""

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpt_viz.ui import icons
-from gpt_viz.ui.panel import Sentence
+from gpt_viz.ui.header import Sentence
 from gpt_viz.ui.theme import mono_font, theme, tokens
 from gpt_viz.ui.widgets.glyphs import visible
 from gpt_viz.ui.widgets.manners import named, set_property

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from gpt_viz import ledger
 from gpt_viz.config import preset_of
 from gpt_viz.protocol import CURRENT, Event, ModelInfo, TextRefused, Tokens, Traced
+from gpt_viz.ui import text_words as words
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.shipped import is_shipped, preset_of_shipped
 from gpt_viz.ui.study import Study
@@ -41,7 +42,9 @@ class Reading(QObject):
         study.changed.connect(self._show_prompt)
         study.read.connect(self._show_reading)
         selection.changed.connect(self._mark)
+        study.corpus_changed.connect(self._name_text)
         subject.changed.connect(self.show_model)
+        self._name_text()
 
     def handle(self, event: Event) -> None:
         """The loss is that of the newest pass."""
@@ -70,6 +73,9 @@ class Reading(QObject):
         title = source or title
         state = "not built" if built is None or self._subject.what_if else built.device
         self.titled.emit(f"GPT Viz — {title} · {ledger.total(config):,} parameters · {state}")
+
+    def _name_text(self) -> None:
+        self._row.show_corpus(self._study.corpus.name, words.about(self._study.corpus))
 
     def _show_prompt(self) -> None:
         self._row.prompt.setText(self._study.prompt)

@@ -8,7 +8,6 @@ is still there at the next start is that of a file which kept the program from g
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Protocol
 
@@ -17,25 +16,12 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from gpt_viz import settings
 from gpt_viz.protocol import Cancelled, Command, Event, Failed, Finished, OpenText, TextOpened
 from gpt_viz.ui import text_words as words
+from gpt_viz.ui.opening import Again
 from gpt_viz.ui.study import Study
 
 # A text of so many bytes is read in a tenth of a second, a checkpoint opened in half of one.
 TEXT_BYTES = 8_000_000
 CHECKPOINT_BYTES = 64_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """What was open last time; "" where nothing was, or where the command line asks for something else.
-
-    `prompt` is what stood there beside the checkpoint.
-    """
-
-    text: str = ""
-    encoding: str = ""
-    checkpoint: str = ""
-    settings: tuple[str, ...] = ()
-    prompt: str | None = None
 
 
 class Opens(Protocol):

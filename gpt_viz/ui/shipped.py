@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpt_viz import resources
 from gpt_viz.config import PRESETS, GPTConfig, Preset
-from gpt_viz.protocol import ModelInfo
+
+if TYPE_CHECKING:
+    from gpt_viz.protocol import ModelInfo
 
 SEED = 1337  # that the untrained model beside them is drawn from
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 
-from gpt_viz.config import GPTConfig
-from gpt_viz.ui.learner import Learner
 from gpt_viz.ui.shipped import is_shipped, trained_from, untrained_config
-from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.widgets.segments import Segments
+
+if TYPE_CHECKING:
+    from gpt_viz.config import GPTConfig
+    from gpt_viz.ui.learner import Learner
+    from gpt_viz.ui.subject import Subject
 
 UNTRAINED, TRAINED = "untrained", "trained"
 # A moment between the two takes the place of the word; up to so many steps without a change of width.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from gpt_viz.config import PRESETS
-from gpt_viz.protocol import Tokens
 from gpt_viz.ui import icons
 from gpt_viz.ui.statusbar import READABLE_MS
 from gpt_viz.ui.switching import switch
 from gpt_viz.ui.theme import theme, tokens
 from gpt_viz.ui.widgets.manners import named, tip
 from gpt_viz.ui.widgets.prompt import PromptEdit
+
+if TYPE_CHECKING:
+    from gpt_viz.protocol import Tokens
 
 ROOMY = 190  # average letters of the row's width: less leaves no room for the text's name
 LEAST = 40  # letters of the row's own width at least

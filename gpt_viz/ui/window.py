@@ -5,7 +5,6 @@ It is up before numpy, pyqtgraph, the panels and torch are loaded: they come aft
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,53 +13,43 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QMainWindow, QVBoxLayout, QWidget
 
 from gpt_viz import settings
-from gpt_viz.protocol import Cancelled, Command, Event, Failed, Finished, Sample
 from gpt_viz.settings import Settings
 from gpt_viz.ui import icons, memory
-from gpt_viz.ui import text_words as words
-from gpt_viz.ui.actions import Actions
-from gpt_viz.ui.bridge import Bridge, Mail
-from gpt_viz.ui.builder import Builder, Choice
-from gpt_viz.ui.checkpoints import Checkpoints, is_checkpoint
-from gpt_viz.ui.commands import add_commands, menu
-from gpt_viz.ui.conductor import Conductor
 from gpt_viz.ui.desk import Desk
 from gpt_viz.ui.faults import Faults
-from gpt_viz.ui.keeping import Keeping
-from gpt_viz.ui.learner import Learner
 from gpt_viz.ui.looks import Looks
-from gpt_viz.ui.messages import Messages
-from gpt_viz.ui.model_form import ModelForm
-from gpt_viz.ui.panel import Context, Panel, find_panels
-from gpt_viz.ui.reading import Reading
-from gpt_viz.ui.reopening import Again, Reopening
-from gpt_viz.ui.selection import SelectionModel
-from gpt_viz.ui.study import Study
-from gpt_viz.ui.subject import Subject
-from gpt_viz.ui.switching import Switching
-from gpt_viz.ui.texts import Texts
+from gpt_viz.ui.opening import Opening, is_checkpoint
+from gpt_viz.ui.statusbar import StatusBar
 from gpt_viz.ui.theme import KINDS
 from gpt_viz.ui.topbar import TopBar
 from gpt_viz.ui.widgets.manners import named
 
 if TYPE_CHECKING:
+    from gpt_viz.protocol import Command
+    from gpt_viz.ui.actions import Actions
+    from gpt_viz.ui.bridge import Bridge, Mail
+    from gpt_viz.ui.builder import Builder
+    from gpt_viz.ui.checkpoints import Checkpoints
+    from gpt_viz.ui.conductor import Conductor
     from gpt_viz.ui.help import Help
+    from gpt_viz.ui.keeping import Keeping
+    from gpt_viz.ui.learner import Learner
+    from gpt_viz.ui.messages import Messages
+    from gpt_viz.ui.model_form import ModelForm
     from gpt_viz.ui.palette import Palette
+    from gpt_viz.ui.panel import Panel
+    from gpt_viz.ui.reading import Reading
+    from gpt_viz.ui.reopening import Reopening
+    from gpt_viz.ui.running import Running
+    from gpt_viz.ui.selection import SelectionModel
+    from gpt_viz.ui.study import Study
+    from gpt_viz.ui.subject import Subject
+    from gpt_viz.ui.switching import Switching
     from gpt_viz.ui.text_card import TextCard
+    from gpt_viz.ui.texts import Texts
 
+LOADING = "Loading torch …"
 PAINT_LIMIT_MS = 300  # a window that is not painted by then, since it is not shown, goes on all the same
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What the window begins with, beside the model: a panel that fills it, presentation, the files of last time, and
-    whether it remembers.
-    """
-
-    panel: str = ""
-    present: bool = False
-    remembers: bool = True
-    again: Again = field(default_factory=Again)
 
 
 class Works(Protocol):
@@ -81,16 +70,37 @@ class Works(Protocol):
 
 
 class MainWindow(QMainWindow):
-    """The program's window. `ready` when the panels exist and the first model is drawn, or it is known why not."""
+    """The program's window. `ready` when the panels exist and the first model is drawn, or it is known why not.
+
+    Made in two parts: what is painted first, and by `put_up` all that answers.
+    """
 
     ready = Signal()
     closed = Signal()
 
-    def __init__(self, worker: Works, remembered: Settings, choice: Choice, opening: Opening) -> None:
+    # what `put_up` puts up
+    actions_: Actions
+    bridge: Bridge
+    builder: Builder
+    checkpoints: Checkpoints
+    conductor: Conductor
+    form: ModelForm
+    keeping: Keeping
+    learner: Learner
+    messages: Messages
+    reading: Reading
+    reopening: Reopening
+    running: Running
+    selection: SelectionModel
+    study: Study
+    subject: Subject
+    switching: Switching
+    texts: Texts
+
+    def __init__(self, worker: Works, remembered: Settings, opening: Opening) -> None:
         super().__init__()
         self.setObjectName("window")
         self.setWindowTitle("GPT Viz")
-        self.setAcceptDrops(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.setWindowIcon(icons.icon("window", KINDS["output head"]))
         self.worker = worker
@@ -99,64 +109,45 @@ class MainWindow(QMainWindow):
         self.help: Help | None = None
         self.palette_: Palette | None = None
         self.text_card: TextCard | None = None
-        self.selection, self.study, self.subject = SelectionModel(self), Study(self), Subject(self)
         self._jobs = count(1)
         self._remembered, self._opening = remembered, opening
-        self._begun = self._is_ready = self._settled = self._closing = False
+        self._is_up = self._begun = self._is_ready = self._settled = self._closing = False
         self._presenting = False
         self._forgets = not opening.remembers
-        self._sampling: int | None = None
-        self._put_up()
-        self.conductor = Conductor(self.subject, self.study, self.selection, self.new_job, worker.send, parent=self)
-        self.bridge = Bridge(worker.mailbox, self.faults.report, self.conductor.accepts, self)
-        self._connect()
-        self.selection.choose(layer=remembered.layer, head=remembered.head)
-        self.builder.begin(choice)
-        self.reading.show_model()
+        self.looks = Looks(self)
+        self.topbar, self.desk, self.status = TopBar(), Desk(), StatusBar()
+        self.prompt = self.topbar.prompt
+        self.desk.wait(LOADING)
+        self.status.say(LOADING)
+        centre = named(QWidget(), "centre", "")
+        self.column = QVBoxLayout(centre)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(0)
+        self.column.addWidget(self.topbar)
+        self.column.addWidget(self.desk.stack, 1)
+        self.setCentralWidget(centre)
+        self.setStatusBar(self.status)
+        self.looks.apply()
         memory.place(self, remembered)
         self.desk.setFocus()
-        QTimer.singleShot(PAINT_LIMIT_MS, self, self.begin)
+        # From within the event loop, so that the time on the way there does not count.
+        QTimer.singleShot(0, self, lambda: QTimer.singleShot(PAINT_LIMIT_MS, self, self.begin))
 
-    # -- before the first paint --
+    # -- after the first paint --
 
-    def _put_up(self) -> None:
-        self.looks = Looks(self)
-        self.topbar = TopBar()
-        self.learner = Learner(self.subject, self.new_job, self.worker.send, self)
-        self.prompt = self.topbar.prompt
-        self.form = ModelForm(self.subject)
-        self.builder = Builder(self.subject, self.study, self.form, self.new_job, self.worker.send, self)
-        self.switching = Switching(self.topbar.weights, self.learner, self.subject, self.builder, self)
-        self.checkpoints = Checkpoints(self, self.builder, self.new_job, self.worker.send)
-        self.texts = Texts(self.subject, self.study, self.builder, self.new_job, self.worker.send, self)
-        self.reopening = Reopening(
-            self._opening.again, self.builder, self.study, self.texts.propose, self.texts.open, self.new_job,
-            self.worker.send, self,
-        )  # fmt: skip
-        self.keeping = Keeping(
-            self.learner, self.subject, self.new_job, self.worker.send, self.texts.propose,
-            self.builder.open_checkpoint, parent=self,
-        )  # fmt: skip
-        followed = (self.builder, self.checkpoints, self.texts, self.reopening, self.keeping)
-        self.messages = Messages(lambda event: any(each.owns(event) for each in followed), self)
-        self.reading = Reading(self.topbar, self.subject, self.study, self.selection, self)
-        self.desk = Desk(self.form)
-        self.desk.wait("Loading torch …")
-        centre = named(QWidget(), "centre", "")
-        column = QVBoxLayout(centre)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.topbar)
-        column.addWidget(self.messages.place)
-        column.addWidget(self.texts.offer)
-        column.addWidget(self.desk.stack, 1)
-        self.setCentralWidget(centre)
-        self.setStatusBar(self.messages.status)
-        self.actions_ = Actions(self)
-        add_commands(self)
-        self.topbar.menu.setMenu(menu(self))
-        self.topbar.act(self.actions_["sample"], self.actions_["present"], self.actions_["text"])
-        self.looks.apply()
+    def put_up(self) -> None:
+        """Put up all that answers: form, text, messages and commands. The first call does it."""
+        if self._is_up:
+            return
+        self._is_up = True
+        from gpt_viz.ui import interior
+
+        interior.put_up(self, self._opening.again)
+        self._connect()
+        self.selection.choose(layer=self._remembered.layer, head=self._remembered.head)
+        self.builder.begin(self._opening.choice)
+        self.reading.show_model()
+        self.setAcceptDrops(True)
 
     def _connect(self) -> None:
         builder, messages, texts = self.builder, self.messages, self.texts
@@ -174,33 +165,32 @@ class MainWindow(QMainWindow):
         messages.status.cancelled.connect(texts.cancel)
         builder.text_wanted.connect(texts.open)
         texts.offer.asked.connect(messages.strip.dismiss)
-        self.study.corpus_changed.connect(self._name_text)
         self.study.changed.connect(lambda: messages.look_at(self.study.prompt))
-        self._name_text()
         self.bridge.listen(self.learner.handle)  # first: it forgets the old model before others hear of the new one
         for listener in (builder.handle, texts.handle, self.reopening.handle, self.conductor.handle):
             self.bridge.listen(listener)
-        for listener in (self.reading.handle, messages.handle, self._handle):
+        for listener in (self.reading.handle, messages.handle, self.running.handle):
             self.bridge.listen(listener)
         self.bridge.listen(self.checkpoints.handle)  # after the messages, which ask whose a failure is
         self.bridge.listen(self.keeping.handle)
         self.bridge.painted.connect(self._painted)
         self.bridge.painted.connect(self.conductor.consider)  # what has come into sight may need more than was asked
+        self.running.changed.connect(self.topbar.show_sampling)
         self.reading.titled.connect(self.setWindowTitle)
         self.reading.refused.connect(messages.refuse)
         self.faults.met.connect(messages.show_fault)
         self.topbar.preset_chosen.connect(builder.choose_preset)
         self.desk.pressed.connect(self.actions_.press)
 
-    # -- after it --
-
     def begin(self) -> None:
-        """Load what the first paint could do without: the panels, and on the worker's thread torch."""
+        """Load what the first paint could do without: what answers, the panels, and on the worker's thread torch."""
         if self._begun or self._closing:
             return
         self._begun = True
+        self.put_up()
         from gpt_viz.ui.help import Help
         from gpt_viz.ui.palette import Palette
+        from gpt_viz.ui.panel import Context, find_panels
 
         self.help, self.palette_ = Help(self), Palette(self)
         found = find_panels(self.faults.report)
@@ -255,23 +245,13 @@ class MainWindow(QMainWindow):
         return next(self._jobs)
 
     def send(self, command: Command) -> None:
-        """Pass a panel's command on, and see whether it is one that samples the text under study on and on."""
-        if isinstance(command, Sample) and command.tokens != 1 and not command.asker:
-            self._sampling = command.job
-            self.topbar.show_sampling(True)
+        """Pass a panel's command on."""
+        self.running.sent(command)
         self.worker.send(command)
-
-    def _handle(self, event: Event) -> None:
-        if isinstance(event, (Finished, Cancelled, Failed)) and event.job == self._sampling:
-            self._sampling = None
-            self.topbar.show_sampling(False)
 
     def _model_is_settled(self) -> None:
         if not self.conductor.busy:
             self._all_is_settled()
-
-    def _name_text(self) -> None:
-        self.topbar.show_corpus(self.study.corpus.name, words.about(self.study.corpus))
 
     def _all_is_settled(self) -> None:
         self._settled = True
@@ -297,11 +277,11 @@ class MainWindow(QMainWindow):
     @property
     def sampling(self) -> bool:
         """Whether text is being sampled on and on."""
-        return self._sampling is not None
+        return self.running.on
 
     def sample(self) -> None:
         """Sample on from the text, or stop."""
-        self.call("sampling", "run" if self._sampling is None else "stop")
+        self.call("sampling", "stop" if self.sampling else "run")
 
     def present(self, on: bool) -> None:
         """Panels and text only, in larger letters; or as before."""
@@ -310,7 +290,7 @@ class MainWindow(QMainWindow):
         self.actions_["present"].setChecked(on)
         self.topbar.present.setChecked(on)
         self.topbar.quiet(on)
-        self.messages.status.setVisible(not on)
+        self.status.setVisible(not on)
         self.desk.present(on)
         self.looks.present(on)
 
@@ -370,7 +350,7 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """A key that nothing else had a use for."""
-        if not self.actions_.press(event):
+        if not self._is_up or not self.actions_.press(event):
             super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -387,10 +367,11 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember, and end what is under way; nobody is asked, nothing is waited for."""
-        if not self._forgets and not self._closing:
+        if self._is_up and not self._forgets and not self._closing:
             settings.save(memory.gathered(self, self._remembered))
         self._closing = True
-        self.bridge.stop()
+        if self._is_up:
+            self.bridge.stop()
         if self.help is not None:
             self.help.close()
         self.worker.stop(0)

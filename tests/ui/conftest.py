@@ -55,13 +55,17 @@ def world(qapp):
 
 @pytest.fixture
 def open_window(qtbot) -> Callable:
-    """A function that opens a window for a command line; `make_engine` None is the real engine."""
+    """A function that opens a window for a command line, as the program does; `make_engine` None is the real engine.
+
+    One that is not waited for is whole but for its panels at once, or with `early` no more than is painted first.
+    """
     from gpt_viz import app
 
     opened = []
 
-    def open_one(*argv, make_engine=None, size=(1280, 800), wait=True):
-        window = app.make_window(app.start(list(argv)), make_engine)
+    def open_one(*argv, make_engine=None, size=(1280, 800), wait=True, early=False):
+        make = app.early_window if wait or early else app.make_window
+        window = make(app.start(list(argv)), make_engine)
         opened.append(window)
         if size is not None:
             window.resize(*size)

@@ -13,7 +13,7 @@ from gpt_viz.config import GPTConfig
 from gpt_viz.engine.checkpoints.opening import open_checkpoint
 from gpt_viz.engine.checkpoints.saving import save
 from gpt_viz.engine.initialise import build
-from gpt_viz.ui.checkpoints import is_checkpoint
+from gpt_viz.ui.opening import is_checkpoint
 
 CONFIG = GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12, qkv_bias=True, tied_head=True)
 ALPHABET = tuple(" abcdefghij")

@@ -254,7 +254,7 @@ def test_a_model_on_the_command_line_takes_the_place_of_the_checkpoint(open_wind
 def test_a_window_that_remembers_nothing_opens_nothing(saved):
     remember(text=saved(b"old"))
     started = app.start([], remembers=False)
-    assert (started.again.text, started.again.checkpoint) == ("", "")
+    assert (started.opening.again.text, started.opening.again.checkpoint) == ("", "")
 
 
 def test_a_mark_that_can_not_be_written_stops_nothing(open_window, qtbot, saved, monkeypatch):
