@@ -226,12 +226,17 @@ def _shoot(speaker: str, words: list[str]) -> int:
 
 
 def _bench(speaker: str, words: list[str]) -> int:
-    parser = Parser(prog=speaker, description="Speed, each figure beside its yardstick, measured in one run.")
+    from gpt_viz.bench import SECTIONS, bench
+
+    parser = Parser(
+        prog=speaker,
+        description="Speed, each figure beside its yardstick, measured in one run of some two minutes. Where "
+        "there is a display it opens windows; what else is at work meanwhile is measured with it.",
+    )
+    parser.add_argument("--only", metavar="NAME", action="append", choices=SECTIONS, help=", ".join(SECTIONS))
     _add_json(parser)
     args = parser.parse_args(words)
-    from gpt_viz.bench import bench
-
-    return bench(args.json)
+    return bench(args.json, args.only or ())
 
 
 def _info(speaker: str, words: list[str]) -> int:

@@ -66,6 +66,13 @@ def test_json_is_one_document_and_text_has_the_same_figures(measured, capsys):
         "training_in_a_window_with_all_panels",
     }  # fmt: skip
     assert found["window"]["at_rest"]["p99_ms"] == 1.5
+    assert bench.bench(as_json=False, only=["sampling", "training"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        "sampling",
+        "ratio",
+        "training",
+        "ratio",
+    ]
     bench.bench(as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert {"first paint", "opening a step"} <= set(lines)
