@@ -39,10 +39,11 @@ from gpt_viz.protocol import (
     Validated,
 )
 from gpt_viz.schedule import TrainingSettings
+from gpt_viz.ui.moment import Moment
 from gpt_viz.ui.subject import Subject
 
 # What shows the weights is told of other ones at most so often.
-TELL_MS = 200
+TELL_MS = 250  # what is said of them is read by a person
 MOST_SAMPLES = 200
 
 
@@ -78,10 +79,12 @@ class Learner(QObject):
         self._soon = QTimer(self, singleShot=True, interval=TELL_MS)
         self._soon.timeout.connect(self._tell_the_rest)
         self._untold = False
+        self._origins = 0
         self.aside = ""  # what is written to this file is not saved by anybody
         self._forget()
 
     def _forget(self) -> None:
+        self._origins += 1
         self._job: int | None = None
         self._showing: int | None = None
         self._opened: int | None = None  # what the model came out of a file with
@@ -114,6 +117,11 @@ class Learner(QObject):
     def trained(self) -> bool:
         """Whether there are other weights than the first ones."""
         return self.newest > self.kept[0]
+
+    @property
+    def moment(self) -> Moment:
+        """Which weights are shown."""
+        return Moment(0 if self.shown == self.kept[0] else self._origins, self.shown)
 
     @property
     def at_newest(self) -> bool:

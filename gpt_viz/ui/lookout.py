@@ -1,15 +1,17 @@
 """Which token's distribution is looked at, and how it is come by. Knows no widget.
 
 Looked at is a token that was pinned, else the newest one, else the one that is still to come. A distribution that came
-with the token as it was drawn is there already; every other one is asked for, once.
+with the token as it was drawn is there already, as long as the weights are those that drew it; every other one is asked
+for, once.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpt_viz.protocol import Distribution, Event, Failed, ModelInfo, Predict
+from gpt_viz.protocol import Distribution, Drawn, Event, Failed, ModelInfo, Predict
 from gpt_viz.ui import sampling_words as words
+from gpt_viz.ui.moment import Moment
 from gpt_viz.ui.panel import Context
 from gpt_viz.ui.sampler import Plan, Sampler
 
@@ -27,6 +29,11 @@ class Lookout:
         self._job: int | None = None
         self._asked: object = None
         self._answer: Distribution | None = None
+        self._answered: Moment | None = None  # which weights gave the answer
+        self._shown: tuple[Distribution | None, Moment | None] = (
+            None,
+            None,
+        )  # what was looked at last, and whose it is
         self.failure = ""
 
     # -- where to --
@@ -35,6 +42,7 @@ class Lookout:
         """Another model or another prompt, which is made of these tokens."""
         self._model, self._given = model, given
         self._job = self._asked = self._answer = None
+        self._shown = (None, None)
 
     def to_newest(self) -> None:
         """Follow the tokens as they come."""
@@ -75,7 +83,7 @@ class Lookout:
         """Take the answer to what was asked last."""
         if event.job == self._job:
             if isinstance(event, Distribution):
-                self._answer = event
+                self._answer, self._answered = event, self._sampler.moment()
             elif isinstance(event, Failed):
                 self.failure = event.message
 
@@ -87,12 +95,23 @@ class Lookout:
         drawn_with = self._drawn_with()
         if drawn_with is None:
             self._ask(plan, readable)
-        return drawn_with or self._answer
+        draw = self._draw_at(drawn_with.position) if drawn_with else None
+        moment = self._sampler.moment_of(draw) if draw else None
+        self._shown = (drawn_with, moment) if drawn_with else (self._answer, self._answered)
+        return self._shown[0]
 
     def _drawn_with(self) -> Distribution | None:
-        newest = self._sampler.newest
-        fits = newest is not None and self._pinned is None and newest.position == self.place()
+        newest, sampler = self._sampler.newest, self._sampler
+        if newest is None or self._pinned is not None or newest.position != self.place():
+            return None
+        draw = self._draw_at(newest.position)  # none yet, while the token is about to be taken in
+        fits = sampler.running or draw is None or sampler.moment_of(draw) == sampler.moment()
         return newest if fits else None
+
+    def _draw_at(self, position: int) -> Drawn | None:
+        """What was drawn at this place of prompt and continuation; None in the prompt."""
+        place = position - len(self._given)
+        return self._study.draws[place] if 0 <= place < len(self._study.draws) else None
 
     def _ask(self, plan: Plan, readable: bool) -> None:
         place, given, draws = self.place(), self._given, self._study.draws
@@ -111,6 +130,7 @@ class Lookout:
         if asked == self._asked:
             return
         self._asked, self.failure = asked, ""
+        self._answer, self._answered = self._shown  # until the new one is there
         if not readable or before == 0:
             self._answer = self._job = None
             return
@@ -135,12 +155,21 @@ class Lookout:
         before = words.tail(self._given, self._study, shown.position)
         if shown.chosen is None:
             return words.of_next(shown, before, model)
-        place, draws, as_drawn = shown.position - len(self._given), self._study.draws, True
-        if 0 <= place < len(draws):
-            plan = self._sampler.plan_of(draws[place])
-            settings = (shown.temperature, shown.top_k, shown.top_p)
-            as_drawn = plan is None or (plan.temperature, plan.top_k, plan.top_p) == settings
-        return words.of_token(shown, before, model, sampled=place >= 0, as_drawn=as_drawn)
+        draw = self._draw_at(shown.position)
+        otherwise = "" if draw is None else self._otherwise(draw, shown)
+        sampled = shown.position >= len(self._given)
+        return words.of_token(shown, before, model, sampled=sampled, otherwise=otherwise)
+
+    def _otherwise(self, draw: Drawn, shown: Distribution) -> str:
+        """How else the token was drawn than `shown` would draw it."""
+        plan, drawn_by, whose = self._sampler.plan_of(draw), self._sampler.moment_of(draw), self._shown[1]
+        found = []
+        if drawn_by and whose and drawn_by != whose:
+            found.append("by earlier weights" if drawn_by.became(whose) else "by other weights")
+        settings = (shown.temperature, shown.top_k, shown.top_p)
+        if plan is not None and (plan.temperature, plan.top_k, plan.top_p) != settings:
+            found.append("with other settings")
+        return " and ".join(found)
 
     def table(self, by: str) -> list[list[str]]:
         """The distribution as rows of token, id, logit, probability and rank, by "probability" or by "id"."""

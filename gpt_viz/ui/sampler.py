@@ -6,6 +6,7 @@ the continuation ends, and another seed begins anew. Tokens are kept also while 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpt_viz.protocol import Cancel, Cancelled, Command, Distribution, Drawn, Event, Failed, Finished, Sample
+from gpt_viz.ui.moment import Moment
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
 
@@ -28,7 +30,7 @@ class Plan:
 
 
 class Sampler(QObject):
-    """One run at a time. `changed` is emitted when it starts, ends or has news.
+    """One run at a time. `changed` is emitted when it starts, ends or has news. `moment` says which weights draw now.
 
     `drawn` counts the tokens of this run, `ended` is "", "finished", "stopped" or "failed", `reason` why it failed,
     `newest` the distribution that the newest token came from.
@@ -43,14 +45,17 @@ class Sampler(QObject):
         new_job: Callable[[], int],
         send: Callable[[Command], None],
         parent: QObject | None = None,
+        moment: Callable[[], Moment] | None = None,
     ) -> None:
         super().__init__(parent)
         self._study, self._subject, self._new_job, self._send = study, subject, new_job, send
+        self.moment = moment or (lambda: Moment(0, subject.version))
         self._model = subject.built
         self._job: int | None = None
         self._wanted: int | None = None  # tokens that the run is still to draw; None: until it is stopped
         self._steps = 0  # how many more single tokens were asked for while one was under way
         self._plans: dict[int, Plan] = {}
+        self._moments: dict[int, list[tuple[int, Moment]]] = {}  # of each job: from which place on which weights drew
         self._plan: Plan | None = None
         self._pending: list[Drawn] = []
         self._own = False
@@ -75,6 +80,12 @@ class Sampler(QObject):
     def plan_of(self, draw: Drawn) -> Plan | None:
         """What a token was drawn with."""
         return self._plans.get(draw.job)
+
+    def moment_of(self, draw: Drawn) -> Moment | None:
+        """Which weights a token was drawn by."""
+        known = self._moments.get(draw.job, [])
+        place = bisect_right(known, draw.position, key=lambda each: each[0])
+        return known[place - 1][1] if place else None
 
     # -- what is asked of it --
 
@@ -123,6 +134,7 @@ class Sampler(QObject):
         if not self._study.draws:
             self._plan = None
             self._plans.clear()
+            self._moments.clear()
         self.changed.emit()
 
     def back(self) -> None:
@@ -147,6 +159,9 @@ class Sampler(QObject):
             return
         if isinstance(event, Drawn):
             self._pending.append(event)
+            known, now = self._moments.setdefault(event.job, []), self.moment()
+            if not known or known[-1][1] != now:
+                known.append((event.position, now))
             self.drawn += 1
             self._wanted = None if self._wanted is None else self._wanted - 1
             self.tokens_per_second = event.tokens_per_second

@@ -126,19 +126,20 @@ def of_next(shown: Distribution, before: Sequence[str], model: ModelInfo) -> str
 
 
 def of_token(
-    shown: Distribution, before: Sequence[str], model: ModelInfo, *, sampled: bool, as_drawn: bool = True
+    shown: Distribution, before: Sequence[str], model: ModelInfo, *, sampled: bool, otherwise: str = ""
 ) -> str:
     """How the token that `shown` has chosen came to stand there.
 
-    `sampled`: it was drawn, and did not stand in the prompt; `as_drawn`: with the settings that `shown` has.
+    `sampled`: it was drawn, and did not stand in the prompt; `otherwise`: how else than `shown` would draw it, as "with
+    other settings".
     """
     assert shown.chosen is not None
     token = quoted([model.piece(shown.chosen)])
     probability = float(shown.probabilities[shown.chosen])
     opening = f"Next after {quoted(before[-TAIL:], gap(model))}: {token}"
     surprise = f"surprise {abs(math.log2(probability)):.1f} bits" if probability > 0 else ""
-    if not sampled or not as_drawn:
-        whose = "stands in the text" if not sampled else "was drawn with other settings"
+    if not sampled or otherwise:
+        whose = "stands in the text" if not sampled else f"was drawn {otherwise}"
         now = f"here it has {share(probability)}; {surprise}" if probability > 0 else "here it is cut away"
         return f"{opening} {whose}; {now}."
     if shown.temperature == 0:

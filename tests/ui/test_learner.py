@@ -31,6 +31,7 @@ from gpt_viz.protocol import (
 )
 from gpt_viz.schedule import TrainingSettings
 from gpt_viz.ui.learner import Learner, Plan
+from gpt_viz.ui.moment import Moment
 
 PLAN = Plan(None, None, TrainingSettings(steps=100))
 MODEL = ModelInfo(config=GPTConfig(), seed=0, device="cpu", alphabet=None, tensors=(), total=0, bytes=0, elapsed_s=0.0)
@@ -250,6 +251,25 @@ def test_those_who_show_weights_are_told_at_once_and_then_now_and_then(learner, 
     with qtbot.waitSignal(world.subject.stepped):
         pass
     assert len(told) <= count + 2
+
+
+def test_weights_have_a_name_that_comes_back_with_them_and_not_with_those_of_another_training(learner, running):
+    first = Moment(0, 0)
+    assert learner.moment == Moment(learner.moment.origin, 2)
+    trained = learner.moment
+    assert first.became(trained)
+    assert not trained.became(first)
+    learner.handle(MomentShown(job=9, step=0, newest=False))
+    assert learner.moment == first
+    learner.handle(MomentShown(job=10, step=2, newest=True))
+    assert learner.moment == trained
+    learner.reset()
+    learner.handle(MomentShown(job=11, step=0, newest=True))
+    assert learner.moment == first
+    learner.handle(steps(12, 0, 4.0, 3.0))
+    assert learner.moment.step == trained.step
+    assert learner.moment != trained
+    assert not trained.became(learner.moment)
 
 
 def test_a_moment_is_told_of_at_once(learner, world, running):

@@ -28,6 +28,7 @@ from gpt_viz.protocol import (
 )
 from gpt_viz.runner import Runner
 from gpt_viz.ui import controls, theme
+from gpt_viz.ui.moment import Moment
 from gpt_viz.ui.panel import Context
 from gpt_viz.ui.panels.sampling import Sampling
 from gpt_viz.ui.selection import SelectionModel
@@ -661,6 +662,84 @@ def test_a_chosen_token_shows_what_it_was_drawn_from(live):
     live.work()
     assert live.last(Predict).temperature == 0.5
     assert "was drawn with other settings" in live.sentence()
+
+
+def answered(bench, **changes):
+    """The engine answers the last prediction with 25 % for the token that was asked for."""
+    asked = bench.last(Predict)
+    size = bench.subject.built.config.vocabulary
+    probabilities = np.full(size, 0.75 / (size - 1), np.float32)
+    chosen = 0 if asked.chosen is None else asked.chosen
+    probabilities[chosen] = 0.25
+    bench.deliver(
+        Distribution(
+            job=asked.job,
+            position=len(asked.text) + len(asked.continuation),
+            logits=np.log(probabilities),
+            probabilities=probabilities,
+            chosen=asked.chosen,
+            **{"temperature": asked.temperature, "top_k": asked.top_k, "top_p": asked.top_p} | changes,
+        )
+    )
+    bench.frame()
+
+
+def test_what_earlier_weights_drew_is_marked_as_theirs_beside_what_those_of_now_give_it(bench):
+    bench.find("run").click()
+    bench.drawn("de")
+    bench.deliver(Finished(job=bench.last(Sample).job))
+    bench.frame()
+    asked = len(bench.of(Predict))
+    bench.subject.step()  # training has made a step
+    assert bench.panel.dirty
+    assert len(bench.of(Predict)) == asked  # nothing is computed before it is drawn
+    bench.frame()
+    assert bench.sentence() == "Next after “abcd”: “e” was drawn at 40 %; surprise 1.3 bits."  # still what is shown
+    answered(bench)
+    assert bench.last(Predict).chosen == ALPHABET.index("e")
+    assert bench.sentence() == (
+        "Next after “abcd”: “e” was drawn by earlier weights; here it has 25 %; surprise 2.0 bits."
+    )
+    assert bench.panel.bars._kept[ALPHABET.index("e")] == pytest.approx(0.25)
+    assert bench.text() == "abcde"
+
+
+def test_a_token_chosen_after_a_change_of_weights_and_settings_says_both(bench):
+    bench.find("run").click()
+    bench.drawn("de")
+    bench.deliver(Finished(job=bench.last(Sample).job))
+    bench.subject.step()
+    bench.panel.view.chosen.emit(3)
+    bench.find("temperature").setValue(0.5)
+    bench.frame()
+    answered(bench)
+    assert "“d” was drawn by earlier weights and with other settings; here it has 25 %" in bench.sentence()
+
+
+def test_weights_that_come_back_are_those_that_drew_it_again(bench):
+    shown = Moment(1, 40)
+    bench.panel.sampler.moment = lambda: shown
+    bench.find("run").click()
+    bench.drawn("d")
+    bench.deliver(Finished(job=bench.last(Sample).job))
+    bench.frame()
+    shown = Moment(0, 0)
+    bench.subject.step()
+    bench.frame()
+    answered(bench)
+    assert "“d” was drawn by other weights; here it has 25 %" in bench.sentence()
+    shown = Moment(1, 40)
+    bench.subject.step()
+    bench.frame()
+    assert bench.sentence() == "Next after “abc”: “d” was drawn at 40 %; surprise 1.3 bits."
+
+
+def test_what_may_come_next_follows_the_weights(bench):
+    answered(bench)
+    count = len(bench.of(Predict))
+    bench.subject.step()
+    bench.frame()
+    assert len(bench.of(Predict)) == count + 1
 
 
 def test_a_chosen_token_of_the_prompt_shows_what_the_model_gives_it(live):

@@ -41,7 +41,9 @@ class Sampling(Panel):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self.sampler = Sampler(context.study, context.subject, context.new_job, context.send, self)
+        learner = context.learner
+        moment = None if learner is None else lambda: learner.moment
+        self.sampler = Sampler(context.study, context.subject, context.new_job, context.send, self, moment)
         self.lookout = Lookout(context, self.sampler)
         self.clock = time.monotonic
         self._model: ModelInfo | None = None
@@ -118,6 +120,7 @@ class Sampling(Panel):
         self.sampler.changed.connect(self.mark)
         self.context.study.changed.connect(self._text_changed)
         self.context.subject.changed.connect(self._judge_text)
+        self.context.subject.stepped.connect(self.mark)
 
     # -- what the window's keys and the buttons do --
 
