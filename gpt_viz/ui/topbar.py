@@ -19,7 +19,7 @@ from gpt_viz.ui.widgets.prompt import PromptEdit
 if TYPE_CHECKING:
     from gpt_viz.protocol import Tokens
 
-ROOMY = 190  # average letters of the row's width: less leaves no room for the text's name
+ROOMY = 190  # average letters of the row's width: less leaves no room for the text's name, nor for long words
 LEAST = 40  # letters of the row's own width at least
 NAME = 18  # letters of that name
 
@@ -52,7 +52,7 @@ class TopBar(QWidget):
         self.corpus.setIconSize(QSize(icons.SIDE, icons.SIDE))
         self.prompt = PromptEdit()
         self.prompt.setObjectName("text.prompt")
-        self.loss = named(QLabel(textFormat=Qt.TextFormat.PlainText), "text.loss", "Loss of the text")
+        self.loss = named(QLabel(textFormat=Qt.TextFormat.PlainText), "text.loss", "Loss of this text")
         self.loss.setProperty("muted", "true")
         self.sample = named(QPushButton("Sample"), "text.sample", "Sample")
         self.sample.setProperty("accent", "true")
@@ -74,7 +74,7 @@ class TopBar(QWidget):
             row.addWidget(widget, 1 if widget is self.prompt else 0)
         self._loss = self._corpus = ""
         self._later = QTimer(self, singleShot=True, interval=READABLE_MS)
-        self._later.timeout.connect(lambda: self.loss.setText(self._loss))
+        self._later.timeout.connect(self._say_loss)
         self._sampling = self._quiet = False
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -104,12 +104,18 @@ class TopBar(QWidget):
 
     def show_loss(self, loss: float | None, tokens: Tokens | None) -> None:
         """The loss of the text, in nats per token; None where there is none."""
-        self._loss = "" if loss is None else f"loss {loss:.3f}"
+        self._loss = "" if loss is None else f"{loss:.3f}"
         count = len(tokens.ids) - 1 if tokens else 0
-        self.loss.setToolTip(f"Mean over the text's own {count:,} next tokens, in nats" if self._loss else "")
+        about = f"Loss of this text: the mean over its own {count:,} next tokens, in nats; not that of the training"
+        self.loss.setToolTip(about if self._loss else "")
         if not self._later.isActive():
-            self.loss.setText(self._loss)
+            self._say_loss()
             self._later.start()
+
+    def _say_loss(self) -> None:
+        """Not that of the training, which stands in its own panel: so whose it is is said in any width."""
+        words = "loss of this text" if self._wide() else "text loss"
+        self.loss.setText(f"{words} {self._loss}" if self._loss else "")
 
     def show_sampling(self, running: bool) -> None:
         """Whether the button starts or stops."""
@@ -129,12 +135,17 @@ class TopBar(QWidget):
 
     def _fit(self) -> None:
         letter = self.fontMetrics().averageCharWidth()
-        wide = self.width() > ROOMY * letter
-        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
+        beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
+        style = beside if self._wide() else alone
         self.corpus.setToolButtonStyle(style)
         named = self.corpus.fontMetrics().elidedText(self._corpus, Qt.TextElideMode.ElideMiddle, NAME * letter)
         self.corpus.setText(named.replace("&", "&&"))
+        if self.loss.text():
+            self._say_loss()
         self._leave_out()
+
+    def _wide(self) -> bool:
+        return self.width() > ROOMY * self.fontMetrics().averageCharWidth()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
