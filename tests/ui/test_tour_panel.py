@@ -321,7 +321,7 @@ def test_without_a_model_or_a_source_it_says_why(world, qtbot, monkeypatch):
     qtbot.addWidget(panel)
     qtbot.addWidget(panel.header)
     panel.draw()
-    assert panel.covered == "There is no model yet. Choose a preset and press Build."
+    assert panel.covered == "No model yet: press Build."
     assert panel.table() == []
     world.subject.set_draft(PRESETS["gpt3"].config)
 

@@ -87,7 +87,7 @@ class Parameters(Panel):
     def draw(self) -> None:
         config, by = self.context.subject.config, self.grouping.choice
         if config is None:
-            self.cover("There is no model yet. Choose a preset and press Build.")
+            self.cover(self.context.subject.missing)
             self.say("")
             return
         self.cover("")

@@ -151,7 +151,7 @@ class Shapes(Panel):
     def draw(self) -> None:
         config = self._config()
         if config is None:
-            self.cover("There is no model yet. Choose a preset and press Build.")
+            self.cover(self.context.subject.missing)
             self.say("")
             self.transport.stand(-1, 0, playing=False)
             return

@@ -45,7 +45,6 @@ from gpt_viz.ui.widgets.step_stage import StepStage
 from gpt_viz.ui.widgets.terms import IN_ORDER, LARGEST_FIRST
 
 START = "ids"  # where one stands as long as nobody chose a step
-NO_MODEL = "There is no model yet. Choose a preset and press Build."
 
 
 class Step(Panel):
@@ -125,7 +124,7 @@ class Step(Panel):
         subject = self.context.subject
         model, config = subject.weights, subject.weights.config if subject.weights else subject.config
         if config is None:
-            self.cover(NO_MODEL)
+            self.cover(subject.missing)
             self.say("")
             return
         self.cover("")

@@ -75,7 +75,7 @@ class Tour(Panel):
     def draw(self) -> None:
         config = self.context.subject.config
         if config is None:
-            self._refuse("There is no model yet. Choose a preset and press Build.")
+            self._refuse(self.context.subject.missing)
             return
         try:
             self._chapters = self._chapters or tuple(tour.chapter(stop) for stop in STOPS)
@@ -207,7 +207,7 @@ class Tour(Panel):
         subject, trace = self.context.subject, self._trace()
         config = subject.weights.config if subject.weights else subject.config
         if config is None:
-            return "There is no model yet."
+            return subject.missing
         return link.obstacle(config, self.context.selection.value, single=trace is not None and trace.loss is None)
 
     def _refuse(self, why: str) -> None:

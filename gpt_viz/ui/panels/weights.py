@@ -78,7 +78,7 @@ class WeightsPanel(Panel):
         if model is None:
             self._drawn = None
             self.up.hide()
-            self.cover(subject.obstacle or subject.waiting or "There is no model yet. Choose a preset and press Build.")
+            self.cover(subject.missing)
             self.say("")
             return
         config = model.config
