@@ -36,7 +36,7 @@ class Transport(QWidget):
             button = GlyphButton(name, f"{prefix}.{name}", tip)
             button.clicked.connect(getattr(self, name))
             self.buttons[name] = button
-        self._where = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        self._where = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, textFormat=Qt.TextFormat.PlainText)
         self._where.setObjectName(f"{prefix}.position")
         self._where.setAccessibleName("Position")
         for each in ("first", "previous"):
