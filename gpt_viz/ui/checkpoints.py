@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
     QLabel,
+    QMessageBox,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -102,6 +103,28 @@ class Checkpoints(QObject):
         job = self._new_job()
         self._saving[job] = path
         self._send(SaveCheckpoint(job=job, path=path))
+
+    def ask_to_leave(self, steps: int, leave: Callable[[], object], stay: Callable[[], None]) -> None:
+        """Training that is kept nowhere would be lost: ask once whether to save it, leave it, or stay."""
+        buttons = QMessageBox.StandardButton
+        question = named(QMessageBox(self._window), "leaving", "Unsaved training")
+        question.setIcon(QMessageBox.Icon.Question)
+        question.setText(f"{steps:,} step{'' if steps == 1 else 's'} of training are in no file.")
+        question.setInformativeText("They can't be kept for the next start by themselves. Save them first?")
+        question.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+        question.setDefaultButton(buttons.Save)
+        question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+        def answered(result: int) -> None:
+            if result == buttons.Discard:
+                leave()
+                return
+            stay()
+            if result == buttons.Save:
+                self.save_as()
+
+        question.finished.connect(answered)
+        question.open()
 
     def show_report(self) -> None:
         """What was done to open the newest checkpoint, in a window of its own."""

@@ -1,7 +1,8 @@
 """Keeps what training has cost minutes in a file of the program's own, so that no click and no end of it loses them.
 
-Nobody is asked: the file is written while one trains, opened again at the next start, and offered when the model that
-was trained is replaced or reset. Knows no panel; writes no file itself.
+Nobody is asked: the file is written while one trains, when training comes to rest and when the window closes, opened
+again at the next start, and offered when the model that was trained is replaced or reset. Knows no panel; writes no
+file itself.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from gpt_viz.ui.subject import Subject
 
 # So much training without a file is worth one; half a minute at most is ever lost.
 WORTH_S = 20.0
+RESTING_S = 3.0  # and so much once it has come to rest, when writing holds nothing up
 # The run itself is kept too, where that takes no more than this; larger models keep their weights alone, up to LARGEST.
 RESUMABLE_BYTES, LARGEST_BYTES = 20_000_000, 512_000_000
 _STANDSTILL_S = 2.0  # news that come later than this were no training in between
@@ -61,7 +63,8 @@ class Keeping(QObject):
         learner.aside = str(self.path)
         self._job: int | None = None
         self._unkept_s, self._seen_at, self._seen = 0.0, clock(), learner.newest
-        self._kept = 0  # how many steps of the model's training are in the file
+        self._kept = self._writing = 0  # how many steps of the model's training are in the file, and will be
+        self._then: Callable[[], object] | None = None  # what waits for all of it to be there
         self._unsaved = False  # whether they are in no file of the user's
         self._opened = False  # whether the model came out of this very file
         self._failed = False
@@ -76,6 +79,23 @@ class Keeping(QObject):
         """Whether the file holds training of the model under study that is in no file of the user's."""
         return self._kept > 0 and self._learner.unsaved > 0
 
+    @property
+    def unkept(self) -> bool:
+        """Whether there is training that no file holds, this one included."""
+        return self._learner.unsaved > 0 and (self._learner.running or self._learner.newest > self._kept)
+
+    @property
+    def possible(self) -> bool:
+        """Whether it can be kept: a model that is very large, or a disk that is full, leaves that to the user."""
+        model = self._subject.built
+        return not self._failed and model is not None and model.bytes <= LARGEST_BYTES
+
+    def keep(self, then: Callable[[], object]) -> None:
+        """Write all there is; `then` is called when that is done, or when it can't be."""
+        self._then = then
+        if self._job is None:
+            self._write()
+
     def handle(self, event: Event) -> None:
         """Follow what is written, and the model that is replaced."""
         if event.slot != CURRENT:
@@ -88,12 +108,13 @@ class Keeping(QObject):
             self._opened = False
         elif event.job == self._job and self._job is not None:
             if isinstance(event, CheckpointSaved):
-                self._kept, self._unkept_s = max(self._learner.newest, 1), 0.0
+                self._kept = max(self._writing, 1)
             elif isinstance(event, Failed):
                 self._failed = True
                 self.said.emit(f"Training can't be kept: {event.message}; save it yourself.", True, event.details)
             if isinstance(event, (Finished, Cancelled, Failed)):
                 self._job = None
+                self._go_on()
 
     def _consider(self) -> None:
         """Count the time of training, and write the file once it is worth that."""
@@ -105,21 +126,32 @@ class Keeping(QObject):
         self._seen_at, self._seen, self._unsaved = now, learner.newest, learner.unsaved > 0
         if self._opened and not self._unsaved:
             self._kept = max(self._kept, learner.newest)
-        model = self._subject.built
-        if self._unkept_s < WORTH_S or self._job is not None or self._failed or model is None:
-            return
-        if model.bytes <= LARGEST_BYTES and learner.unsaved:
-            self._write(resumable=model.bytes <= RESUMABLE_BYTES)
+        worth = WORTH_S if learner.running else RESTING_S
+        if self._unkept_s >= worth and self._job is None and self.possible and learner.unsaved:
+            self._write()
 
-    def _write(self, *, resumable: bool) -> None:
-        self._unkept_s = 0.0
+    def _go_on(self) -> None:
+        """The file is written: whoever waits for it goes on, unless more has been learned meanwhile."""
+        then = self._then
+        if then is not None and self.possible and self._writing < self._learner.newest and not self._learner.running:
+            self._write()
+        elif then is not None:
+            self._then = None
+            then()
+
+    def _write(self) -> None:
+        model = self._subject.built
+        assert model is not None  # it was trained
+        self._unkept_s, self._writing = 0.0, self._learner.newest
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             self._failed = True
             self.said.emit(f"Training can't be kept: {error.strerror or error}; save it yourself.", True, "")
+            self._go_on()
             return
         self._job = self._new_job()
+        resumable = model.bytes <= RESUMABLE_BYTES
         self._send(SaveCheckpoint(job=self._job, path=str(self.path), resumable=resumable, newest=True))
 
     def _leave(self) -> None:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from gpt_viz.ui.text_card import TextCard
     from gpt_viz.ui.texts import Texts
 
+CLOSING_MS = 5_000  # so long training is written at most while the window wants to close
 LOADING = "Loading torch …"
 PAINT_LIMIT_MS = 300  # a window that is not painted by then, since it is not shown, goes on all the same
 
@@ -112,7 +113,7 @@ class MainWindow(QMainWindow):
         self._jobs = count(1)
         self._remembered, self._opening = remembered, opening
         self._is_up = self._begun = self._is_ready = self._settled = self._closing = False
-        self._presenting = False
+        self._presenting = self._leaving = False
         self._forgets = not opening.remembers
         self.looks = Looks(self)
         self.topbar, self.desk, self.status = TopBar(), Desk(), StatusBar()
@@ -366,7 +367,10 @@ class MainWindow(QMainWindow):
             (self.builder.open_checkpoint if is_checkpoint(path) else self.texts.open)(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember, and end what is under way; nobody is asked, nothing is waited for."""
+        """Remember, and end what is under way. Only training that is in no file yet is waited for, or asked about."""
+        if self._stays_for_training():
+            event.ignore()
+            return
         if self._is_up and not self._forgets and not self._closing:
             settings.save(memory.gathered(self, self._remembered))
         self._closing = True
@@ -377,3 +381,19 @@ class MainWindow(QMainWindow):
         self.worker.stop(0)
         super().closeEvent(event)
         self.closed.emit()
+
+    def _stays_for_training(self) -> bool:
+        """Whether closing waits for training to be written, or for an answer about it; a second try does not."""
+        if not self._is_up or self._closing or self._leaving or not self._opening.remembers or not self.keeping.unkept:
+            return False
+        self._leaving = True
+        if self.keeping.possible and not self._forgets:
+            self.status.say("Keeping the training for the next start …")
+            self.keeping.keep(self.close)
+            QTimer.singleShot(CLOSING_MS, self, self.close)
+        else:
+            self.checkpoints.ask_to_leave(self.learner.unsaved, self.close, self._stay)
+        return True
+
+    def _stay(self) -> None:
+        self._leaving = False

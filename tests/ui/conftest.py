@@ -76,6 +76,7 @@ def open_window(qtbot) -> Callable:
     yield open_one
     for window in opened:
         window.close()
+        window.close()  # the first one may stay until training is written
         assert window.worker.stop(60)  # torch may still be on its way in
         window.deleteLater()
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -1,6 +1,7 @@
 """Training that has cost minutes is kept without a question: written while one trains, offered when it is replaced."""
 
 import pytest
+from PySide6.QtWidgets import QMessageBox
 from test_learner import MODEL, PLAN, asked, began, kept, steps
 
 from gpt_viz import settings
@@ -13,7 +14,8 @@ from gpt_viz.protocol import (
     SaveCheckpoint,
     Train,
 )
-from gpt_viz.ui.keeping import WORTH_S, Keeping
+from gpt_viz.ui import keeping
+from gpt_viz.ui.keeping import RESTING_S, WORTH_S, Keeping
 from gpt_viz.ui.learner import Learner
 
 
@@ -79,6 +81,39 @@ def test_after_that_it_is_written_in_the_users_folder_now_and_then(it):
     assert len(saves(it)) == 2
 
 
+def test_at_rest_less_is_worth_a_file(it):
+    it.train(RESTING_S + 1)
+    assert not saves(it)
+    it.learner.pause()
+    assert len(saves(it)) == 1
+    assert it.keeping.unkept
+    write(it)
+    assert not it.keeping.unkept
+
+
+def test_what_closes_waits_until_all_of_it_is_written(it):
+    done = []
+    it.train(WORTH_S + 1)  # a file is under way, and does not hold what comes now
+    it.train(1)
+    it.tell(Finished(job=it.job))
+    it.keeping.keep(lambda: done.append(True))
+    write(it)
+    assert not done
+    assert len(saves(it)) == 2
+    write(it)
+    assert done == [True]
+    assert not it.keeping.unkept
+
+
+def test_what_closes_does_not_wait_for_a_disk_that_is_full(it):
+    done = []
+    it.train(1)
+    it.keeping.keep(lambda: done.append(True))
+    it.tell(Failed(job=saves(it)[0].job, message="no space left", details="", expected=True))
+    assert done == [True]
+    assert not it.keeping.possible
+
+
 def test_standing_still_is_no_training(it):
     it.train(5)
     it.now[0] += 1000.0
@@ -104,7 +139,7 @@ def test_a_model_that_is_replaced_or_reset_can_be_had_back(it, how):
     else:
         it.learner.reset()
     ((why, act),) = it.proposed
-    assert why == "The model before had 21 steps of training; it is kept."
+    assert why == "The model before had 20 steps of training; it is kept."
     act()
     (path,) = it.opened
     assert path.endswith("training-before.safetensors")
@@ -141,23 +176,57 @@ def test_a_disk_that_is_full_is_said_once(it):
     assert len(saves(it)) == 1
 
 
-def test_closing_loses_nothing_and_the_next_start_goes_on_with_it(open_window, qtbot, monkeypatch):
+def trained(open_window, qtbot, steps=8):
+    """A window whose model has just been trained for so many steps, in a moment."""
     from conftest import SMALL
 
-    from gpt_viz.ui import keeping
-
-    monkeypatch.setattr(keeping, "WORTH_S", 0.0)
-    first = open_window(*SMALL)
-    panel = first.panels["training"]
-    panel.controls.steps.setValue(40)
+    window = open_window(*SMALL)
+    panel = window.panels["training"]
+    panel.controls.steps.setValue(steps)
     panel.controls.batch.setValue(2)
     panel.run()
-    qtbot.waitUntil(lambda: not first.learner.live and first.keeping.holds, timeout=30_000)
-    qtbot.waitUntil(lambda: first.keeping._job is None, timeout=30_000)
-    first.close()
+    qtbot.waitUntil(lambda: window.learner.ended == "finished", timeout=30_000)
+    return window
+
+
+def test_closing_loses_nothing_and_the_next_start_goes_on_with_it(open_window, qtbot):
+    first = trained(open_window, qtbot)
+    assert first.keeping.unkept  # it took no time that would be worth a file
+    with qtbot.waitSignal(first.closed, timeout=30_000):
+        assert not first.close()
     assert first.worker.stop(10)
     second = open_window()
     qtbot.waitUntil(lambda: second.learner.trained, timeout=30_000)
-    assert second.learner.newest == 40
+    assert second.learner.newest == 8
     assert second.subject.built.source == "training.safetensors"
-    assert len(second.learner.losses) == 40
+    assert len(second.learner.losses) == 8
+
+
+def test_a_second_try_to_close_waits_for_nothing(open_window, qtbot):
+    window = trained(open_window, qtbot)
+    assert not window.close()
+    assert window.close()
+
+
+def test_what_can_not_be_kept_is_asked_about_once(open_window, qtbot, monkeypatch):
+    monkeypatch.setattr(keeping, "LARGEST_BYTES", 0)
+    window = trained(open_window, qtbot)
+
+    def question():
+        return next(each for each in window.findChildren(QMessageBox, "leaving") if each.isVisible())
+
+    assert not window.close()
+    assert question().text() == "8 steps of training are in no file."
+    question().button(QMessageBox.StandardButton.Cancel).click()
+    assert window.isVisible()
+    assert not window.close()
+    with qtbot.waitSignal(window.closed, timeout=10_000):
+        question().button(QMessageBox.StandardButton.Discard).click()
+
+
+def test_what_was_saved_is_not_asked_about(open_window, qtbot, monkeypatch, tmp_path):
+    monkeypatch.setattr(keeping, "LARGEST_BYTES", 0)
+    window = trained(open_window, qtbot)
+    window.checkpoints.save(str(tmp_path / "mine.safetensors"))
+    qtbot.waitUntil(lambda: window.learner.unsaved == 0, timeout=30_000)
+    assert window.close()
