@@ -214,10 +214,10 @@ def test_e10_labels_follow_while_the_text_grows_and_then_slides(desk, tiny):
 def test_a_shorter_text_arriving_under_a_far_cursor_is_no_mistake(desk, tiny):
     it = desk(tiny).show(attended(random(2, 3, 8)))
     it.selection.choose(query=7, key=6)
-    it.panel.head._set_hover((7, 7))
+    it.panel.head.set_hovered((7, 7))
     it.panel.draw()
     it.panel.handle(attended(random(2, 3, 2)))
-    it.panel.head._set_hover((6, 6))  # the mouse moves before the next frame
+    it.panel.head.set_hovered((6, 6))  # the mouse moves before the next frame
     assert "query 6 · key 6" in it.line
     it.panel.draw()
     assert it.line.endswith("query 1 · key 1")
@@ -386,7 +386,7 @@ def test_the_stretch_is_one_for_grid_head_and_legend(desk):
     it = desk(GPTConfig()).show(attended(random(4, 4, 32)))
     it.panel.stretch.setCurrentText("log")
     assert [text for _, text in it.panel.legend.ticks()] == ["≤ 0.0001", "0.01", "1"]
-    assert (it.panel.grid._stretch, it.panel.head._stretch) == ("log", "log")
+    assert (it.panel.grid._stretch, it.panel.head.stretch) == ("log", "log")
 
 
 def test_every_control_has_its_name_and_says_what_it_is(desk, tiny):

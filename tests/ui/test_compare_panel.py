@@ -275,11 +275,11 @@ def test_pointing_at_a_cell_says_both_weights_and_their_difference(stage, world,
     difference = stage.panel.stage.difference
     cell = difference.cell_rect(5, 3).center()
     QTest.mouseMove(difference, cell.toPoint())
-    difference._set_hover(difference.cell_at(QPointF(cell)))
+    difference.set_hovered(difference.cell_at(QPointF(cell)))
     text = stage.panel.stage.line.text()
     a, b = float(one[5, 3]), float(other[5, 3])
     assert text == f"e takes {a:.3f} from ␣ and {b:.3f} in the second: {a - b:+.3f}"
-    difference._set_hover((3, 5))
+    difference.set_hovered((3, 5))
     assert stage.panel.stage.line.text().endswith("masked: it comes later")
     difference.chosen.emit(5, 3)
     assert (world.selection.value.query, world.selection.value.key) == (5, 3)

@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from gpt_viz.ui.theme import THEMES, theme
 from gpt_viz.ui.widgets.colormap import cividis
 from gpt_viz.ui.widgets.heatmap import Heatmap
+from gpt_viz.ui.widgets.pane import CLOSEST, Pane
 from gpt_viz.ui.widgets.token_axis import Span, TokenAxis, thinned
-from gpt_viz.ui.widgets.zoom import CLOSEST, View
 
 YELLOW, BLUE = "#ffea46", "#00204d"
 WIDE = ["漢", "字", "🙂", "<", "&", "'", "\t", "\n", " ", "x"]
@@ -88,8 +88,8 @@ def test_e03_one_hot_cell_of_a_long_text_is_found_and_a_uniform_head_does_not_lo
     assert abs(y - cell.center().y()) <= 1.5
 
     for _ in range(40):
-        widget._set_view(widget.view.zoomed(0.8, 501.5, 257.5, 600))
-    assert widget.view.span == CLOSEST
+        widget.zoom(0.8, 501.5, 257.5)
+    assert widget.pane.rows == CLOSEST
     assert colour(widget, 501, 257) == YELLOW
     assert widget.cell_at(widget.cell_rect(501, 257).center()) == (501, 257)
 
@@ -213,7 +213,7 @@ def test_the_wheel_zooms_about_the_cursor_a_drag_moves_and_a_double_click_shows_
     widget = heatmap(uniform(64))
     point = widget.cell_rect(40, 20).center()
     wheel(widget, point, 4)
-    assert widget.view.span == pytest.approx(64 * 0.8**4)
+    assert widget.pane.rows == pytest.approx(64 * 0.8**4)
     assert widget.cell_at(point) == (40, 20)
     chosen = []
     widget.chosen.connect(lambda *cell: chosen.append(cell))
@@ -223,29 +223,29 @@ def test_the_wheel_zooms_about_the_cursor_a_drag_moves_and_a_double_click_shows_
     assert chosen == []
     assert widget.cell_at(point + QPointF(-40, 30)) == (40, 20)
     QTest.mouseDClick(widget, Qt.MouseButton.LeftButton, pos=point.toPoint())
-    assert widget.view == View(0, 0, 64)
+    assert widget.pane == Pane.whole(64, 64)
     wheel(widget, point, 3)
     QTest.keyClick(widget, Qt.Key.Key_0)
-    assert widget.view == View(0, 0, 64)
+    assert widget.pane == Pane.whole(64, 64)
 
 
 def test_zooming_never_leaves_the_pattern():
-    view = View(0, 0, 10)
-    assert view.zoomed(0.5, 0, 0, 10) == View(0, 0, 5)
-    assert view.zoomed(0.01, 9.9, 9.9, 10).span == CLOSEST
-    assert View(6, 6, 4).zoomed(100, 8, 8, 10) == View(0, 0, 10)
-    assert View(-3, 20, 4).kept(10) == View(0, 6, 4)
-    assert View(0, 0, 4).showing(7, 2, 10) == View(4, 0, 4)
-    assert View(0, 0, 1).kept(1) == View(0, 0, 1)
+    whole = Pane.whole(10, 10)
+    assert whole.zoomed(0.5, 0, 0, 10, 10) == Pane(0, 0, 5, 5)
+    assert whole.zoomed(0.01, 9.9, 9.9, 10, 10).rows == CLOSEST
+    assert Pane(6, 6, 4, 4).zoomed(100, 8, 8, 10, 10) == whole
+    assert Pane(-3, 20, 4, 4).kept(10, 10) == Pane(0, 6, 4, 4)
+    assert Pane(0, 0, 4, 4).showing(7, 2, 10, 10) == Pane(4, 0, 4, 4)
+    assert Pane.whole(1, 1).kept(1, 1) == Pane.whole(1, 1)
 
 
 def test_the_zoom_stays_while_the_text_keeps_its_length_and_goes_with_it(heatmap):
     widget = heatmap(uniform(64))
-    widget._set_view(View(10, 10, 20))
+    widget.set_pane(Pane(10, 10, 20, 20))
     widget.set_pattern(uniform(64), ["b"] * 64)
-    assert widget.view == View(10, 10, 20)
+    assert widget.pane == Pane(10, 10, 20, 20)
     widget.set_pattern(uniform(65), ["b"] * 65)
-    assert widget.view == View(0, 0, 65)
+    assert widget.pane == Pane.whole(65, 65)
 
 
 def test_the_chosen_row_and_cell_are_outlined_in_the_themes_colours(heatmap):

@@ -11,43 +11,26 @@ from math import ceil, floor
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
-    QImage,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QWheelEvent,
-)
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 
 from gpt_viz.ui.theme import mono_font, theme, tokens, ui_font
-from gpt_viz.ui.widgets.colormap import Codes, Pixels, Spans, causal_pixels, codes_of, image_of, palette, spans
+from gpt_viz.ui.widgets.colormap import Codes, Pixels, Spans, causal_pixels, codes_of, palette
 from gpt_viz.ui.widgets.marks import mark_chosen, mark_focus, mark_hovered, mark_key, mark_query
-from gpt_viz.ui.widgets.pattern_picture import PatternPicture
+from gpt_viz.ui.widgets.matrix_picture import SMALL, ZOOM_KEYS, MatrixPicture
 from gpt_viz.ui.widgets.token_axis import Placed, Span, TokenAxis, paint_title
-from gpt_viz.ui.widgets.zoom import View
-
-SMALL = 0.85  # of the base size, as everywhere
-_ZOOM = {Qt.Key.Key_Plus: 0.8, Qt.Key.Key_Equal: 0.8, Qt.Key.Key_Minus: 1.25, Qt.Key.Key_0: 1e9}
 
 
-class Heatmap(PatternPicture):
-    """A pattern (T, T) with its tokens on both sides. `chosen` and `hovered` speak of cells as (query, key)."""
+class Heatmap(MatrixPicture):
+    """A pattern (T, T) with its tokens on both sides; its cells are (query, key).
 
-    chosen = Signal(int, int)
-    hovered = Signal(object)  # (query, key), or None outside
+    A `bare` one has nothing written beside it.
+    """
 
     def __init__(self) -> None:
-        super().__init__(2, frozenset(_ZOOM))
+        super().__init__(frozenset(ZOOM_KEYS))
         self._chosen: tuple[int | None, int | None] = (None, None)
-        self._hover: tuple[int, int] | None = None
-        self._view = View(0, 0, 1)
-        self._pressed: tuple[QPointF, View] | None = None
-        self._dragged = False
-        self._image: QImage | None = None
-        self._pixels: npt.NDArray[np.uint32] | None = None
+        self._bare = False
         self._across, self._down = TokenAxis(True), TokenAxis(False)
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -57,21 +40,27 @@ class Heatmap(PatternPicture):
     @property
     def count(self) -> int:
         """T, or fewer where each cell stands for a square of them."""
-        return int(self._codes.shape[0])
+        return self.shape[0]
 
     def set_pattern(self, weights: npt.NDArray[np.float32], pieces: Sequence[str]) -> Codes:
         """Show other weights (T, T); `pieces` are the texts of the T tokens. The zoom stays while T does.
 
         Returns the weights' codes.
         """
-        old, self._codes = self.count, codes_of(weights)
-        if self.count != old:
-            self._view = View(0, 0, self.count)
-            self._set_hover(None)
+        self.set_pieces(pieces)
+        self.show_codes(codes_of(weights))
+        return self.codes
+
+    def set_pieces(self, pieces: Sequence[str]) -> None:
+        """Write these texts of the T tokens beside the codes that come next."""
         for axis in (self._across, self._down):
             axis.set_pieces(pieces)
-        self.refresh()
-        return self._codes
+
+    def set_bare(self, bare: bool) -> None:
+        """Leave what is written beside the picture away, where there is no room for it."""
+        if bare != self._bare:
+            self._bare = bare
+            self.refresh()
 
     def set_chosen(self, query: int | None, key: int | None) -> None:
         """Outline the row of a query and the column of a key."""
@@ -79,35 +68,12 @@ class Heatmap(PatternPicture):
             self._chosen = (query, key)
             self.update()
 
-    def reset_view(self) -> None:
-        """Show the whole pattern."""
-        self._set_view(View(0, 0, self.count))
-
-    @property
-    def hovered_cell(self) -> tuple[int, int] | None:
-        """The (query, key) under the cursor, or None."""
-        return self._hover
-
-    @property
-    def view(self) -> View:
-        """Which cells are shown."""
-        return self._view
-
-    def _set_view(self, view: View) -> None:
-        if view != self._view:
-            self._view = view
-            self.refresh()
-
     def _restyle(self) -> None:
         for axis in (self._across, self._down):
             axis.set_font(mono_font(SMALL))
         self._title_font = ui_font(SMALL)
         self._title_metrics = QFontMetricsF(self._title_font)
         self.refresh()
-
-    def refresh(self) -> None:
-        self._image = None
-        self.update()
 
     # -- where things are --
 
@@ -137,31 +103,13 @@ class Heatmap(PatternPicture):
             side = floor(each) * self.count  # cells of equal size, where that costs little
         return QRectF(floor(left * ratio) / ratio, floor(top * ratio) / ratio, side / ratio, side / ratio)
 
-    def cell_rect(self, query: int, key: int) -> QRectF:
-        """Where a cell is drawn."""
-        picture, view = self.picture(), self._view
-        step = picture.width() / view.span
-        return QRectF(picture.x() + (key - view.column) * step, picture.y() + (query - view.row) * step, step, step)
-
-    def cell_at(self, point: QPointF) -> tuple[int, int] | None:
-        """The (query, key) under a point, or None."""
-        if not self.picture().contains(point):
-            return None
-        row, column = self._place(point)
-        return min(int(row), self.count - 1), min(int(column), self.count - 1)
-
-    def _place(self, point: QPointF) -> tuple[float, float]:
-        picture, view = self.picture(), self._view
-        each = view.span / picture.width()
-        return view.row + (point.y() - picture.y()) * each, view.column + (point.x() - picture.x()) * each
-
     def labels(self) -> tuple[list[Placed], list[Placed]]:
         """The labels as they are drawn now: of the queries, of the keys."""
-        picture, view = self.picture(), self._view
-        query, key = self._hover or self._chosen
-        step = picture.width() / view.span
-        down = Span(self.count, view.row, picture.top(), picture.bottom(), step)
-        across = Span(self.count, view.column, picture.left(), picture.right(), step)
+        picture, pane = self.picture(), self.pane
+        query, key = self.hovered_cell or self._chosen
+        step = picture.width() / pane.columns
+        down = Span(self.count, pane.row, picture.top(), picture.bottom(), step)
+        across = Span(self.count, pane.column, picture.left(), picture.right(), step)
         return (
             self._down.placed(down, picture.left() - 5, query),
             self._across.placed(across, picture.bottom() + 4, key),
@@ -169,27 +117,14 @@ class Heatmap(PatternPicture):
 
     # -- painting --
 
-    def _rendered(self, picture: QRectF) -> QImage:
-        ratio = self.devicePixelRatioF()
-        side = round(picture.width() * ratio)
-        if self._image is None or self._image.width() != side:
-            view = self._view
-            rows = spans(view.row, view.row + view.span, side, self.count)
-            columns = spans(view.column, view.column + view.span, side, self.count)
-            self._pixels = self.coloured(rows, columns)
-            self._image = image_of(self._pixels)
-            self._image.setDevicePixelRatio(ratio)
-        return self._image
-
     def coloured(self, rows: Spans, columns: Spans) -> Pixels:
-        """The pixels of these cells."""
-        table = palette(self._stretch, tokens().bad)
-        return causal_pixels(self._codes, rows, columns, table, tokens().masked)
+        table = palette(self.stretch, tokens().bad)
+        return causal_pixels(self.codes, rows, columns, table, tokens().masked)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         picture = self.picture()
         painter = QPainter(self)
-        painter.drawImage(picture.topLeft(), self._rendered(picture))
+        painter.drawImage(picture.topLeft(), self.rendered(picture))
         self._paint_marks(painter, picture)
         if not self._bare:
             self._paint_sides(painter, picture)
@@ -219,61 +154,21 @@ class Heatmap(PatternPicture):
             mark_query(painter, self.cell_rect(query, 0).united(self.cell_rect(query, self.count - 1)))
         if query is not None and key is not None:
             mark_chosen(painter, self.cell_rect(query, key))
-        if self._hover is not None:
-            mark_hovered(painter, self.cell_rect(*self._hover))
+        if self.hovered_cell is not None:
+            mark_hovered(painter, self.cell_rect(*self.hovered_cell))
         painter.restore()
 
-    # -- mouse and keys --
-
-    def _set_hover(self, cell: tuple[int, int] | None) -> None:
-        if cell != self._hover:
-            self._hover = cell
-            self.update()
-            self.hovered.emit(cell)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._pressed, self._dragged = (event.position(), self._view), False
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is not None:
-            begin, view = self._pressed
-            way = event.position() - begin
-            self._dragged = self._dragged or way.manhattanLength() > 4
-            if self._dragged and view.span < self.count:
-                each = view.span / self.picture().width()
-                moved = View(view.row - way.y() * each, view.column - way.x() * each, view.span)
-                self._set_view(moved.kept(self.count))
-                return
-        self._set_hover(self.cell_at(event.position()))
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        cell = self.cell_at(event.position())
-        if self._pressed is not None and not self._dragged and cell is not None:
-            self.chosen.emit(*cell)
-        self._pressed = None
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.reset_view()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._set_hover(None)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        row, column = self._place(event.position())
-        self._set_view(self._view.zoomed(0.8 ** (event.angleDelta().y() / 120), row, column, self.count))
-        self._set_hover(self.cell_at(event.position()))
-        event.accept()
+    # -- keys --
 
     def pressed(self, typed: Qt.Key, way: tuple[int, int] | None) -> None:
         query, key = self._chosen
         last = self.count - 1
         if way is None:
-            row = self._view.row + self._view.span / 2 if query is None else query + 0.5
-            column = self._view.column + self._view.span / 2 if key is None else key + 0.5
-            self._set_view(self._view.zoomed(_ZOOM[typed], row, column, self.count))
+            row = self.pane.row + self.pane.rows / 2 if query is None else query + 0.5
+            column = self.pane.column + self.pane.columns / 2 if key is None else key + 0.5
+            self.zoom(ZOOM_KEYS[typed], row, column)
             return
         query = last if query is None else min(max(query + way[0], 0), last)
         key = query if key is None else min(max(key + way[1], 0), last)
-        self._set_view(self._view.showing(query, key, self.count))
+        self.set_pane(self.pane.showing(query, key, *self.shape))
         self.chosen.emit(query, key)

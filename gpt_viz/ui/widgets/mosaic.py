@@ -18,11 +18,12 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
+    QResizeEvent,
 )
 
 from gpt_viz.ui.theme import theme, tokens, ui_font
-from gpt_viz.ui.widgets.colormap import Codes, causal_pixels, codes_of, image_of, palette, pixel, spans
-from gpt_viz.ui.widgets.pattern_picture import PatternPicture
+from gpt_viz.ui.widgets.colormap import LINEAR, Codes, causal_pixels, codes_of, image_of, palette, pixel, spans
+from gpt_viz.ui.widgets.picture import Picture
 from gpt_viz.ui.widgets.tiling import Tiling, thinned, tiled
 
 SMALL = 0.85
@@ -30,14 +31,20 @@ OUTLINE = 3  # px around the chosen tile
 LARGEST = 260  # px a side of one tile: a model of one head does not fill the window twice
 
 
-class Mosaic(PatternPicture):
-    """The patterns (L, H, t, t) of all heads on the one fixed scale. `chosen` and `hovered` speak of (layer, head)."""
+class Mosaic(Picture):
+    """The patterns (L, H, t, t) of all heads on the one fixed scale. `chosen` and `hovered` speak of (layer, head).
+
+    A `bare` one has nothing written beside it.
+    """
 
     chosen = Signal(int, int)
     hovered = Signal(object)  # (layer, head), or None outside
 
     def __init__(self) -> None:
-        super().__init__(4)
+        super().__init__()
+        self._codes: Codes = np.zeros((1, 1, 1, 1), np.uint16)
+        self._stretch = LINEAR
+        self._bare = False
         self._chosen = (0, 0)
         self._hover: tuple[int, int] | None = None
         self._canvas: npt.NDArray[np.uint32] = np.zeros((1, 1), np.uint32)
@@ -52,6 +59,18 @@ class Mosaic(PatternPicture):
         self.refresh()
         return self._codes
 
+    def set_stretch(self, stretch: str) -> None:
+        """Another way from weights to colours (see `colormap.position`)."""
+        if stretch != self._stretch:
+            self._stretch = stretch
+            self.refresh()
+
+    def set_bare(self, bare: bool) -> None:
+        """Leave what is written beside the picture away, where there is no room for it."""
+        if bare != self._bare:
+            self._bare = bare
+            self.refresh()
+
     def set_chosen(self, layer: int, head: int) -> None:
         """Outline another head."""
         if (layer, head) != self._chosen:
@@ -64,6 +83,7 @@ class Mosaic(PatternPicture):
         self.refresh()
 
     def refresh(self) -> None:
+        """Colour and paint everything anew."""
         self._stale = True
         self.update()
 
@@ -170,7 +190,10 @@ class Mosaic(PatternPicture):
             painter.drawText(QRectF(left + head * pitch, below, side, line), centre, str(head))
         painter.drawText(QPointF(left, below + line + self._metrics.ascent()), self._caption())
 
-    # -- mouse and keys --
+    # -- mouse, keys and size --
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.refresh()
 
     def _set_hover(self, head: tuple[int, int] | None) -> None:
         if head != self._hover:

@@ -10,11 +10,11 @@ from math import ceil
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 
 from gpt_viz.ui.theme import contrast, tokens
 from gpt_viz.ui.widgets import shades
-from gpt_viz.ui.widgets.colormap import Pixels, image_of, spans
+from gpt_viz.ui.widgets.colormap import Pixels, Spans
 from gpt_viz.ui.widgets.marks import mark_focus, mark_hovered
 from gpt_viz.ui.widgets.tensor_frame import TensorFrame
 from gpt_viz.ui.widgets.token_axis import paint_title
@@ -30,20 +30,9 @@ class TensorCanvas(TensorFrame):
 
     # -- painting --
 
-    def _rendered(self, picture: QRectF) -> QImage:
-        ratio = self.devicePixelRatioF()
-        width, height = round(picture.width() * ratio), round(picture.height() * ratio)
-        if self._image is None or (self._image.width(), self._image.height()) != (width, height):
-            self._pixels = self._colours(width, height)
-            self._image = image_of(self._pixels)
-            self._image.setDevicePixelRatio(ratio)
-        return self._image
-
-    def _colours(self, width: int, height: int) -> Pixels:
-        colours, pane, codes = tokens(), self._pane, self._codes
-        rows = spans(pane.row, pane.row + pane.rows, height, codes.shape[0])
-        columns = spans(pane.column, pane.column + pane.columns, width, codes.shape[1])
-        if codes.size <= width * height:  # colour few cells, then look each pixel up
+    def coloured(self, rows: Spans, columns: Spans) -> Pixels:
+        colours, codes = tokens(), self.codes
+        if codes.size <= rows[0].size * columns[0].size:  # colour few cells, then look each pixel up
             found = shades.pixels_of(codes, self.shades, colours)
             tall, wide = rows[1] - rows[0], columns[1] - columns[0]
             if int(tall.max()) == int(wide.max()) == 1:
@@ -62,7 +51,7 @@ class TensorCanvas(TensorFrame):
             painter.end()
             return
         picture = self.picture()
-        painter.drawImage(picture.topLeft(), self._rendered(picture))
+        painter.drawImage(picture.topLeft(), self.rendered(picture))
         painter.save()
         painter.setClipRect(picture.adjusted(-2, -2, 2, 2))
         self._write_numbers(painter, picture)
@@ -72,8 +61,8 @@ class TensorCanvas(TensorFrame):
             mark_hovered(painter, self.cell_rect(*self._marked))
         if self._chosen is not None:
             self._paint_chosen(painter, self.cell_rect(*self._chosen))
-        if self._hover is not None:
-            mark_hovered(painter, self.cell_rect(*self._hover))
+        if self.hovered_cell is not None:
+            mark_hovered(painter, self.cell_rect(*self.hovered_cell))
         painter.restore()
         self.paint_words(painter, picture)
         if self.hasFocus():
@@ -160,7 +149,7 @@ class TensorCanvas(TensorFrame):
 
     def _write_numbers(self, painter: QPainter, picture: QRectF) -> None:
         assert self.sheet is not None
-        sheet, pane, pixels = self.sheet, self._pane, self._pixels
+        sheet, pane, pixels = self.sheet, self.pane, self._pixels
         wide, high = picture.width() / pane.columns, picture.height() / pane.rows
         if self._lit is not None or pixels is None or pane.rows * pane.columns > WRITTEN:
             return

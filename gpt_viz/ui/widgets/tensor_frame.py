@@ -5,25 +5,22 @@ from __future__ import annotations
 from math import ceil, floor
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QImage, QResizeEvent
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFontMetricsF
 
 from gpt_viz.ui.theme import mono_font, theme, ui_font
 from gpt_viz.ui.widgets import shades
-from gpt_viz.ui.widgets.colormap import Codes, Pixels
-from gpt_viz.ui.widgets.pane import Pane
-from gpt_viz.ui.widgets.picture import Picture
+from gpt_viz.ui.widgets.matrix_picture import SMALL, MatrixPicture
 from gpt_viz.ui.widgets.shades import Shades
 from gpt_viz.ui.widgets.sheet import Box, Cell, Sheet
 from gpt_viz.ui.widgets.sheet_axes import axis_for
 from gpt_viz.ui.widgets.token_axis import Placed, Span, TokenAxis
 
-SMALL = 0.85  # of the base size, as everywhere
 SLIMMEST = 3.0  # a cell's long side by its short one, at most
 LARGEST = 64  # px of a cell's side
 
 
-class TensorFrame(Picture):
+class TensorFrame(MatrixPicture):
     """Holds a sheet. A `small` one has its name and sizes above it and no labels beside it."""
 
     def __init__(self, keys: frozenset[Qt.Key], *, small: bool) -> None:
@@ -31,16 +28,10 @@ class TensorFrame(Picture):
         self.small = small
         self.sheet: Sheet | None = None
         self.shades = Shades(shades.SIGNED)
-        self._stretch = shades.LINEAR
         self._message = ""
-        self._codes: Codes = np.zeros((1, 1), np.uint16)
-        self._pane = Pane.whole(1, 1)
         self._chosen: Cell | None = None
         self._marked: Cell | None = None
-        self._hover: Cell | None = None
         self._lit: tuple[Box, ...] | None = None
-        self._image: QImage | None = None
-        self._pixels: Pixels | None = None
         self._across, self._down = TokenAxis(True), TokenAxis(False)
         theme.changed.connect(self._restyle)
         self._restyle()
@@ -51,18 +42,16 @@ class TensorFrame(Picture):
         """Show another tensor, or none; the zoom stays while it is of the same size."""
         if sheet is self.sheet:
             return
-        before, self.sheet = self.sheet, sheet
-        self._codes = np.zeros((1, 1), np.uint16) if sheet is None else shades.codes_of(sheet.cells, sheet.masked)
-        if before is None or sheet is None or before.cells.shape != sheet.cells.shape:
-            self._pane = Pane.whole(*self._codes.shape)
-            self.set_hovered(None)
+        self.sheet = sheet
         if sheet is not None and not self.small:
             self._across, self._down = axis_for(sheet.across, True), axis_for(sheet.down, False)
             self._across.set_pieces(sheet.across.labels(sheet.columns))
             self._down.set_pieces(sheet.down.labels(sheet.rows))
             self._style_axes()
         self.setAccessibleDescription(f"{sheet.name}, {sheet.sizes}" if sheet else "")
-        self.refresh()
+        if sheet is None:
+            self.set_hovered(None)
+        self.show_codes(np.zeros((1, 1), np.uint16) if sheet is None else shades.codes_of(sheet.cells, sheet.masked))
 
     def set_message(self, message: str) -> None:
         """Say why there is no tensor to show, where there is none."""
@@ -74,12 +63,6 @@ class TensorFrame(Picture):
         """Outline the chosen cell."""
         if cell != self._chosen:
             self._chosen = cell
-            self.update()
-
-    def set_hovered(self, cell: Cell | None) -> None:
-        """Outline the cell under mouse or keyboard."""
-        if cell != self._hover:
-            self._hover = cell
             self.update()
 
     def set_marked(self, cell: Cell | None) -> None:
@@ -94,32 +77,10 @@ class TensorFrame(Picture):
             self._lit = boxes
             self.update()
 
-    def set_stretch(self, stretch: str) -> None:
-        """Another way from numbers to colours (see `shades`)."""
-        if stretch != self._stretch:
-            self._stretch = stretch
-            self.refresh()
-
-    @property
-    def hovered_cell(self) -> Cell | None:
-        """The cell under mouse or keyboard, or None."""
-        return self._hover
-
     @property
     def lit(self) -> tuple[Box, ...] | None:
         """The cells that are not faded; None where nothing is."""
         return self._lit
-
-    @property
-    def pane(self) -> Pane:
-        """Which cells are shown."""
-        return self._pane
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of cells; 1 and 1 where there is no tensor."""
-        rows, columns = self._codes.shape
-        return rows, columns
 
     @property
     def line(self) -> int:
@@ -129,16 +90,7 @@ class TensorFrame(Picture):
     @property
     def not_finite(self) -> bool:
         """Whether some numbers are infinite or none at all, masked ones apart."""
-        return shades.count_not_finite(self._codes) > 0
-
-    def show_all(self) -> None:
-        """Show the whole tensor."""
-        self._set_pane(Pane.whole(*self._codes.shape))
-
-    def _set_pane(self, pane: Pane) -> None:
-        if pane != self._pane:
-            self._pane = pane
-            self.refresh()
+        return shades.count_not_finite(self.codes) > 0
 
     def _restyle(self) -> None:
         self._style_axes()
@@ -154,13 +106,11 @@ class TensorFrame(Picture):
 
     def scale(self) -> Shades:
         """How the numbers become colours: the whole of them stretched to the sheet's kind of scale."""
-        return Shades(self.sheet.kind if self.sheet else shades.PLAIN, shades.limit_of(self._codes), self._stretch)
+        return Shades(self.sheet.kind if self.sheet else shades.PLAIN, shades.limit_of(self.codes), self.stretch)
 
     def refresh(self) -> None:
-        """Colour the cells anew."""
         self.shades = self.scale()
-        self._image = None
-        self.update()
+        super().refresh()
 
     # -- where things are --
 
@@ -202,45 +152,21 @@ class TensorFrame(Picture):
             max(floor(wide * columns), 1) / ratio, max(floor(high * rows), 1) / ratio,
         )  # fmt: skip
 
-    def box_rect(self, box: Box) -> QRectF:
-        """Where a rectangle of cells is drawn."""
-        picture, pane = self.picture(), self._pane
-        wide, high = picture.width() / pane.columns, picture.height() / pane.rows
-        return QRectF(
-            picture.x() + (box.left - pane.column) * wide, picture.y() + (box.top - pane.row) * high,
-            (box.right - box.left) * wide, (box.bottom - box.top) * high,
-        )  # fmt: skip
+    def there(self, cell: Cell) -> bool:
+        return self.sheet is not None and self.sheet.there(cell)
 
-    def cell_rect(self, row: int, column: int) -> QRectF:
-        """Where a cell is drawn."""
-        return self.box_rect(Box(row, row + 1, column, column + 1))
-
-    def cell_at(self, point: QPointF) -> Cell | None:
-        """The cell under a point, or None."""
-        if self.sheet is None or not self.picture().contains(point):
-            return None
-        row, column = self._place(point)
-        cell = min(int(row), self.sheet.rows - 1), min(int(column), self.sheet.columns - 1)
-        return cell if self.sheet.there(cell) else None
-
-    def _place(self, point: QPointF) -> tuple[float, float]:
-        picture, pane = self.picture(), self._pane
-        return (
-            pane.row + (point.y() - picture.y()) * pane.rows / picture.height(),
-            pane.column + (point.x() - picture.x()) * pane.columns / picture.width(),
-        )
+    @property
+    def zooms(self) -> bool:
+        return not self.small and self.sheet is not None
 
     def labels(self) -> tuple[list[Placed], list[Placed]]:
         """The labels as they are drawn now: of the rows, of the columns."""
         if self.small or self.sheet is None:
             return [], []
-        picture, pane = self.picture(), self._pane
-        row, column = self._hover or self._chosen or (None, None)
+        picture, pane = self.picture(), self.pane
+        row, column = self.hovered_cell or self._chosen or (None, None)
         down = Span(self.sheet.rows, pane.row, picture.top(), picture.bottom(), picture.height() / pane.rows)
         across = Span(self.sheet.columns, pane.column, picture.left(), picture.right(), picture.width() / pane.columns)
         beside = self._down.placed(down, picture.left() - 5, row) if self.margins()[0] > 4 else []
         below = self._across.placed(across, picture.bottom() + 4, column) if self.margins()[3] > 4 else []
         return beside, below
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._image = None
