@@ -1,4 +1,4 @@
-"""A tensor drawn: a cell for each number, its axes labelled, the cells that matter lit. Knows no model and no mouse.
+"""A tensor drawn: a cell for each number, its axes labelled, the cells that matter lit. Knows no model.
 
 Painted by hand: cells stand on whole device pixels, what stands out survives any shrinking, and where a cell is large
 enough its number is written in it.
