@@ -52,7 +52,7 @@ class CompareHeads:
             for mosaic, event in zip(stage.mosaics, (heads.current, heads.other), strict=False):
                 mosaic.set_patterns(event.patterns)
             if heads.distances is not None:
-                stage.mosaics[2].set_patterns(np.abs(heads.current.patterns - heads.other.patterns))
+                stage.differences.set_differences(heads.current.patterns - heads.other.patterns)
             stage.ranking.show_rows([(each.layer, each.head, each.distance) for each in heads.order])
         before, self._pair, self._square = self._pair, (ours[0], theirs[0]), max(ours[1], theirs[1])
         if fresh or before is None or any(a is not b for a, b in zip(before, self._pair, strict=True)):
@@ -104,7 +104,7 @@ class CompareHeads:
             return
         ours, theirs = float(one[query, key]), float(other[query, key])
         apart = round(ours - theirs, 3) + 0.0  # no -0.000
-        place = f"and {theirs:.3f} in the second: {apart:+.3f}"
+        place = f"and {theirs:.3f} in the second: {apart:+.3f}".replace("-", "−")
         self._stage.line.set_weighed(Weighed(pieces[query], pieces[key], f"{ours:.3f}", place))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QInputDialog
 
@@ -278,11 +279,36 @@ def test_pointing_at_a_cell_says_both_weights_and_their_difference(stage, world,
     difference.set_hovered(difference.cell_at(QPointF(cell)))
     text = stage.panel.stage.line.text()
     a, b = float(one[5, 3]), float(other[5, 3])
-    assert text == f"e takes {a:.3f} from ␣ and {b:.3f} in the second: {a - b:+.3f}"
+    assert text == f"e takes {a:.3f} from ␣ and {b:.3f} in the second: {f'{a - b:+.3f}'.replace('-', '−')}"
     difference.set_hovered((3, 5))
     assert stage.panel.stage.line.text().endswith("masked: it comes later")
     difference.chosen.emit(5, 3)
     assert (world.selection.value.query, world.selection.value.key) == (5, 3)
+
+
+@pytest.mark.parametrize("stretch", ["linear", "log"])
+def test_small_and_large_differences_have_the_one_scale_that_stands_below_them(stage, world, tmp_path, stretch):
+    stage.compare_with(Pick(FILE, write(tmp_path / "other.safetensors")))
+    world.selection.choose(layer=1, head=0)
+    shown = stage.panel.stage
+    shown.set_stretch(stretch)
+    stage.settle()
+    count = len(TEXT)
+    cells = np.arange(count), np.arange(count) + 1
+    large, small = shown.difference.coloured(cells, cells), shown.differences.coloured(cells)
+    assert small.shape == (2, 2, count, count)
+    assert np.array_equal(small[1, 0], large)
+    heads = stage.panel.comparison.heads
+    apart = heads.current.patterns[1, 0] - heads.other.patterns[1, 0]
+    more, less = np.unravel_index(apart.argmax(), apart.shape), np.unravel_index(apart.argmin(), apart.shape)
+    assert apart[more] > 0.05 > -0.05 > apart[less]
+    orange, blue = QColor(int(large[more])), QColor(int(large[less]))
+    assert orange.red() > orange.blue()
+    assert blue.blue() > blue.red()
+    shown.scale.resize(300, 30)
+    assert [text for _, text in shown.scale.labels()] == ["−1 second more", "0", "first more 1"]
+    shown.scale.resize(60, 30)
+    assert [text for _, text in shown.scale.labels()] == ["−1", "0", "1"]
 
 
 def test_of_a_text_of_more_than_128_tokens_only_the_chosen_head_is_measured(world, qtbot, tmp_path):
@@ -643,7 +669,7 @@ def test_it_is_a_tab_behind_attention_and_leaves_the_current_model_s_numbers_alo
     window.desk.dock("compare").raise_()
     found = panel.comparison
     qtbot.waitUntil(lambda: found.heads is not None and found.next_token is not None, timeout=20_000)
-    assert panel.sides.losses[1].text() != panel.sides.losses[0].text() == loss
+    assert panel.sides.losses[1].text() != panel.sides.losses[0].text() == f"loss {loss.split()[-1]}"
     assert window.topbar.loss.text() == loss
     assert status._facts["built"].startswith(built)
     assert window.subject.built.source == ""

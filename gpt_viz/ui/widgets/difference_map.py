@@ -1,7 +1,7 @@
-"""The signed difference of two causal patterns, large, in place of a pattern. Knows no model.
+"""The signed differences of causal patterns: of one head large, of all heads small, on one scale. Knows no model.
 
 Orange where the first has more weight, blue where the second has, the card's colour where they have the same; the scale
-goes from -1 to 1 whatever is shown.
+goes from −1 to 1 whatever is shown.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from gpt_viz.ui.theme import tokens
 from gpt_viz.ui.widgets import shades
 from gpt_viz.ui.widgets.colormap import Codes, Pixels, Spans
 from gpt_viz.ui.widgets.heatmap import Heatmap
+from gpt_viz.ui.widgets.mosaic import Mosaic
 from gpt_viz.ui.widgets.shades import Shades
 from gpt_viz.ui.widgets.sheet import later
 
 
 class DifferenceMap(Heatmap):
-    """A heatmap of differences (T, T) from -1 to 1; above the diagonal both are masked."""
+    """A heatmap of differences (T, T) from −1 to 1; above the diagonal both are masked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,11 +29,30 @@ class DifferenceMap(Heatmap):
 
     def set_difference(self, differences: npt.NDArray[np.float32], pieces: Sequence[str]) -> Codes:
         """Show other differences. Returns their codes, which are those of `shades`."""
-        masked = later(*differences.shape) & (differences == 0)
         self.set_pieces(pieces)
-        self.show_codes(shades.codes_of(differences, masked))
+        self.show_codes(_codes(differences))
         return self.codes
 
     def coloured(self, rows: Spans, columns: Spans) -> Pixels:
-        scale = Shades(shades.SIGNED, 1.0, shades.STRETCHED if self.stretch != shades.LINEAR else shades.LINEAR)
-        return shades.pixels_of(shades.pooled(self.codes, rows, columns), scale, tokens())
+        return _pixels(self.codes, rows, columns, self.stretch)
+
+
+class DifferenceMosaic(Mosaic):
+    """All heads' differences (L, H, t, t) from −1 to 1 as one image, in the colours of the large one."""
+
+    def set_differences(self, differences: npt.NDArray[np.float32]) -> None:
+        """Show other differences."""
+        self._codes = _codes(differences)
+        self.refresh()
+
+    def coloured(self, lines: Spans) -> Pixels:
+        return _pixels(self._codes, lines, lines, self._stretch)
+
+
+def _codes(differences: npt.NDArray[np.float32]) -> Codes:
+    return shades.codes_of(differences, later(*differences.shape[-2:]) & (differences == 0))
+
+
+def _pixels(codes: Codes, rows: Spans, columns: Spans, stretch: str) -> Pixels:
+    scale = Shades(shades.SIGNED, 1.0, shades.LINEAR if stretch == shades.LINEAR else shades.STRETCHED)
+    return shades.pixels_of(shades.pooled(codes, rows, columns), scale, tokens())

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeE
 from PySide6.QtWidgets import QWidget
 
 from gpt_viz.ui.theme import theme, tokens, ui_font
-from gpt_viz.ui.widgets.difference_map import DifferenceMap
+from gpt_viz.ui.widgets.difference_map import DifferenceMap, DifferenceMosaic
 from gpt_viz.ui.widgets.heatmap import Heatmap
 from gpt_viz.ui.widgets.legend import Legend
 from gpt_viz.ui.widgets.manners import named
@@ -40,11 +40,11 @@ class HeadsStage(QWidget):
 
     def __init__(self, prefix: str) -> None:
         super().__init__()
-        self.mosaics = tuple(
-            named(Mosaic(), f"{prefix}.heads.{name}", f"All heads, {name}: rows are layers, columns are heads")
-            for name in NAMES
+        self.difference, self.differences = DifferenceMap(), DifferenceMosaic()
+        self.mosaics: tuple[Mosaic, ...] = tuple(
+            named(each, f"{prefix}.heads.{name}", f"All heads, {name}: rows are layers, columns are heads")
+            for each, name in zip((Mosaic(), Mosaic(), self.differences), NAMES, strict=True)
         )
-        self.difference = DifferenceMap()
         self.maps: tuple[Heatmap, ...] = tuple(
             named(each, f"{prefix}.head.{name}", f"The chosen head, {name}: rows are queries, columns are keys")
             for each, name in zip((Heatmap(), Heatmap(), self.difference), NAMES, strict=True)

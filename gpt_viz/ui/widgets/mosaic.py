@@ -22,7 +22,18 @@ from PySide6.QtGui import (
 )
 
 from gpt_viz.ui.theme import theme, tokens, ui_font
-from gpt_viz.ui.widgets.colormap import LINEAR, Codes, causal_pixels, codes_of, image_of, palette, pixel, spans
+from gpt_viz.ui.widgets.colormap import (
+    LINEAR,
+    Codes,
+    Pixels,
+    Spans,
+    causal_pixels,
+    codes_of,
+    image_of,
+    palette,
+    pixel,
+    spans,
+)
 from gpt_viz.ui.widgets.picture import Picture
 from gpt_viz.ui.widgets.tiling import Tiling, thinned, tiled
 
@@ -137,6 +148,11 @@ class Mosaic(Picture):
 
     # -- painting --
 
+    def coloured(self, lines: Spans) -> Pixels:
+        """All tiles in colour (L, H, rows, columns); `lines` says which cells each row and column shows."""
+        colours = tokens()
+        return causal_pixels(self._codes, lines, lines, palette(self._stretch, colours.bad), colours.masked)
+
     def _render(self, tiling: Tiling) -> None:
         shape = (tiling.layers * tiling.pitch, tiling.heads * tiling.pitch)
         if self._canvas.shape != shape or self._image is None:
@@ -145,7 +161,7 @@ class Mosaic(Picture):
         colours, cells = tokens(), self._codes.shape[2]
         self._canvas.fill(pixel(colours.card))
         lines = spans(0, cells, tiling.side, cells)
-        tiles = causal_pixels(self._codes, lines, lines, palette(self._stretch, colours.bad), colours.masked)
+        tiles = self.coloured(lines)
         view = self._canvas.reshape(tiling.layers, tiling.pitch, tiling.heads, tiling.pitch)
         view[:, : tiling.side, :, : tiling.side] = tiles.transpose(0, 2, 1, 3)
         self._image.setDevicePixelRatio(self.devicePixelRatioF())

@@ -108,8 +108,11 @@ def hatch(pixels: Pixels, masked: npt.NDArray[np.bool_], line: str) -> None:
 
 
 def pooled(codes: Codes, rows: Spans, columns: Spans) -> Codes:
-    """For each pixel the largest code of its cells; `rows` and `columns` are as `colormap.spans` gives them."""
-    return _largest(_largest(codes, *rows, 0), *columns, 1)
+    """For each pixel (..., rows, columns) the largest code of its cells in pictures (..., cells, cells).
+
+    `rows` and `columns` are as `colormap.spans` gives them.
+    """
+    return _largest(_largest(codes, *rows, codes.ndim - 2), *columns, codes.ndim - 1)
 
 
 def _largest(codes: Codes, starts: npt.NDArray[np.intp], ends: npt.NDArray[np.intp], axis: int) -> Codes:

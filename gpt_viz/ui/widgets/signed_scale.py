@@ -1,4 +1,4 @@
-"""The scale of signed differences: a ramp from -1 over 0 to 1, with what its ends mean. Knows no picture."""
+"""The scale of signed differences: a ramp from −1 over 0 to 1, with what its ends mean. Knows no picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SignedScale(QWidget):
         self._ends = (less, more)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Scale of differences")
-        self.setAccessibleDescription(f"from -1, {less}, over 0 to 1, {more}")
+        self.setAccessibleDescription(f"from −1, {less}, over 0 to 1, {more}")
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -47,9 +47,9 @@ class SignedScale(QWidget):
     def labels(self) -> list[tuple[float, str]]:
         """What is written above the ramp, and where it begins: the ends in words where they fit beside the 0."""
         width = min(self.width(), WIDEST)
-        words = [f"-1 {self._ends[0]}", "0", f"{self._ends[1]} 1"]
+        words = [f"−1 {self._ends[0]}", "0", f"{self._ends[1]} 1"]
         if sum(map(self._metrics.horizontalAdvance, words)) + 16 > width:
-            words = ["-1", "0", "1"]
+            words = ["−1", "0", "1"]
         sizes = [self._metrics.horizontalAdvance(each) for each in words]
         return [(0.0, words[0]), ((width - sizes[1]) / 2, words[1]), (width - sizes[2], words[2])]
 
