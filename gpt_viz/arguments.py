@@ -260,6 +260,16 @@ def check_model(args: argparse.Namespace) -> None:
         model_choice(args)
 
 
+def check_file(args: argparse.Namespace) -> None:
+    """Raise UsageError where the window's FILE is not there: most likely a command was meant."""
+    if args.file is None or os.path.exists(args.file):
+        return
+    name = one_line(args.file)
+    if re.fullmatch(r"[\w-]+", name):
+        raise UsageError(f"{name} is neither a command nor a file; {PROGRAM} --help names the commands")
+    raise UsageError(f"there is no file {name}")
+
+
 def model_words(args: argparse.Namespace) -> list[str]:
     """The options that choose a model, as words for another command line."""
     words = [] if args.preset is None else [f"--preset={args.preset}"]

@@ -116,7 +116,9 @@ def _write(text: str) -> int:
 def _window(words: list[str]) -> int:
     # Help, version and mistakes are answered before Qt is looked for.
     if words:
-        arguments.check_model(arguments.window_parser().parse_args(words))
+        args = arguments.window_parser().parse_args(words)
+        arguments.check_file(args)
+        arguments.check_model(args)
     from gpt_viz.app import run
 
     return run(words)

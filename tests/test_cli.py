@@ -412,6 +412,26 @@ def test_c12_a_disk_that_is_full_leaves_the_old_file_and_no_part(refused, tmp_pa
     assert list(tmp_path.iterdir()) == [out]
 
 
+@pytest.mark.parametrize("display", ["", ":99"])
+def test_a_word_that_is_no_command_and_no_file_is_named_before_any_display_is_looked_for(
+    refused, tmp_path, monkeypatch, display
+):
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    assert refused("nonsense") == "gpt-viz: nonsense is neither a command nor a file; gpt-viz --help names the commands"
+    assert refused(tmp_path / "a.txt") == f"gpt-viz: there is no file {tmp_path}/a.txt"
+    assert refused("x\ny.txt").startswith("gpt-viz: there is no file x")
+
+
+def test_with_a_file_that_is_there_the_display_is_what_is_missing(refused, tmp_path, monkeypatch):
+    for name in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "a.txt").write_text("text")
+    said = refused(tmp_path / "a.txt")
+    assert "there is no display" in said or "apt install" in said
+
+
 # --- the model -----------------------------------------------------------------------------------------------------
 
 
@@ -508,14 +528,15 @@ def test_the_window_parser_takes_a_model_a_text_and_a_file():
     assert (args.present, args.reset_settings, args.file) == (True, False, "x.txt")
 
 
-def test_a_first_word_that_is_no_command_opens_the_window(monkeypatch, run):
-    opened = []
+def test_a_first_word_that_is_no_command_opens_the_window(monkeypatch, run, tmp_path):
+    opened, play = [], str(tmp_path / "play.txt")
+    Path(play).write_text("text")
     stub = type(sys)("gpt_viz.app")
     stub.run = lambda argv: opened.append(argv) or 7
     monkeypatch.setitem(sys.modules, "gpt_viz.app", stub)
-    assert run("--preset", "gpt2", "play.txt")[0] == 7
+    assert run("--preset", "gpt2", play)[0] == 7
     assert run()[0] == 7
-    assert opened == [["--preset", "gpt2", "play.txt"], []]
+    assert opened == [["--preset", "gpt2", play], []]
 
 
 def test_mistakes_for_the_window_are_found_before_it_opens(monkeypatch, refused):
