@@ -49,9 +49,13 @@ class Opens(Protocol):
 
 
 class Checkpoints(QObject):
-    """Asks for files and for what they do not say, and saves. `said` carries a sentence, whether a mistake, details."""
+    """Asks for files and for what they do not say, and saves. `said` carries a sentence, whether a mistake, details.
+
+    `reported` is emitted when there is another report.
+    """
 
     said = Signal(str, bool, str)
+    reported = Signal()
 
     def __init__(
         self,
@@ -126,6 +130,11 @@ class Checkpoints(QObject):
         question.finished.connect(answered)
         question.open()
 
+    @property
+    def has_report(self) -> bool:
+        """Whether anything was opened that there is a report of."""
+        return self._report is not None
+
     def show_report(self) -> None:
         """What was done to open the newest checkpoint, in a window of its own."""
         if self._report is None:
@@ -137,6 +146,7 @@ class Checkpoints(QObject):
 
     def _opened(self, event: CheckpointOpened) -> None:
         self._report = event
+        self.reported.emit()
         if ships(event.path):
             return  # nothing in it had to be found out, and the switch says that they are trained
         recognised = next((detail for what, detail in event.report if what == "recognised"), "")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QMenu
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QAction, QActionGroup, QHelpEvent
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QMenu, QToolTip
 
 from gpt_viz.settings import THEMES, Settings
 from gpt_viz.shelf import TINY_SHAKESPEARE
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from gpt_viz.ui.window import MainWindow
 
 THEME_TITLES = {"system": "As the desktop", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
+
+REPORT = "Report of the opened checkpoint …"
+NO_REPORT = "There is a report once a checkpoint is opened; the model under study is from none"
 
 
 def add_commands(window: MainWindow) -> None:
@@ -38,7 +42,7 @@ def add_commands(window: MainWindow) -> None:
     add("text.build", "Build a model for the text", window.texts.build_for_corpus)
     add("checkpoint.open", "Open a checkpoint …", window.checkpoints.choose, "Ctrl+Shift+O")
     add("checkpoint.save", "Save a checkpoint …", window.checkpoints.save_as, "Ctrl+S")
-    add("checkpoint.report", "Report of the opened checkpoint …", window.checkpoints.show_report)
+    _offer_report(window, add("checkpoint.report", REPORT, window.checkpoints.show_report))
     present = add("present", "Present: panels and text, larger", lambda: window.present(present.isChecked()), "F5")
     present.setCheckable(True)
     add("leave", "Back from a large panel or a presentation", window.leave, single="Esc")
@@ -62,7 +66,7 @@ def add_commands(window: MainWindow) -> None:
 def menu(window: MainWindow) -> QMenu:
     """The window's menu. The panels in it are looked up when it opens."""
     actions = window.actions_
-    made = QMenu(window)
+    made = Menu(window)
     for name in ("open", "fetch", "text"):
         made.addAction(actions[name])
     made.addSeparator()
@@ -85,6 +89,32 @@ def menu(window: MainWindow) -> QMenu:
     made.addAction(actions["reset"])
     made.addAction(actions["quit"])
     return made
+
+
+class Menu(QMenu):
+    """A menu that says why something in it can't be done."""
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent):
+            action = self.actionAt(event.pos())
+            QToolTip.showText(event.globalPos(), action.toolTip() if action and not action.isEnabled() else "", self)
+            return True
+        return super().event(event)
+
+
+def _offer_report(window: MainWindow, action: QAction) -> None:
+    """Only while the model under study is from a checkpoint; else with the reason."""
+
+    def offer() -> None:
+        built = window.subject.built
+        there = built is not None and bool(built.source) and window.checkpoints.has_report
+        action.setEnabled(there)
+        for say in (action.setToolTip, action.setStatusTip):
+            say(REPORT if there else NO_REPORT)
+
+    window.subject.changed.connect(offer)
+    window.checkpoints.reported.connect(offer)
+    offer()
 
 
 def _list_panels(window: MainWindow, into: QMenu) -> None:

@@ -76,6 +76,7 @@ class Palette(QFrame):
             if not action.isEnabled():
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
             row = _Row(name, keys_of(action), action.isEnabled())
+            row.setToolTip("" if action.isEnabled() else action.toolTip())
             item.setSizeHint(row.sizeHint())
             self.list.addItem(item)
             self.list.setItemWidget(item, row)

@@ -5,9 +5,9 @@ import os
 
 import pytest
 import torch
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QLabel
+from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QHelpEvent
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QLabel, QToolTip
 
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine.checkpoints.opening import open_checkpoint
@@ -90,6 +90,25 @@ def test_the_report_can_be_read_as_plain_text(window, qtbot, ours):
     assert any("11 characters in the file" in each for each in texts)
     assert all(each.textFormat() == Qt.TextFormat.PlainText for each in labels)
     dialog.reject()
+
+
+def test_the_report_is_offered_only_while_the_model_is_from_a_checkpoint(window, qtbot, ours, monkeypatch):
+    report, menu, told = window.actions_["checkpoint.report"], window.topbar.menu.menu(), []
+    menu.resize(menu.sizeHint())
+    monkeypatch.setattr(QToolTip, "showText", lambda place, text, widget: told.append(text))
+
+    def reason():
+        place = menu.actionGeometry(report).center()
+        QApplication.sendEvent(menu, QHelpEvent(QEvent.Type.ToolTip, place, menu.mapToGlobal(place)))
+        return told.pop()
+
+    assert not report.isEnabled()
+    assert reason() == "There is a report once a checkpoint is opened; the model under study is from none"
+    wait_settled(window, qtbot, lambda: window.builder.open_checkpoint(ours))
+    assert report.isEnabled()
+    assert reason() == ""
+    wait_settled(window, qtbot, lambda: window.topbar.preset_chosen.emit("step5"))
+    assert not report.isEnabled()
 
 
 def test_d14_what_a_file_does_not_say_is_asked_and_the_answer_opens_it(window, qtbot, bare):
