@@ -147,9 +147,14 @@ def of_token(
     return f"{opening} was drawn at {share(probability)}; {surprise}."
 
 
-def of_run(*, running: bool, stopping: bool, ended: str, drawn: int, tokens_per_second: float, model: ModelInfo) -> str:
-    """Where the run stands, or how it ended; `ended` is "", "finished", "stopped" or "failed"."""
-    count = f"{drawn:,} {unit(model, drawn)}"
+def of_run(
+    *, running: bool, stopping: bool, ended: str, drawn: int, total: int, tokens_per_second: float, model: ModelInfo
+) -> str:
+    """Where the run stands, or how it ended; `ended` is "", "finished", "stopped" or "failed".
+
+    `drawn` are this run's tokens, `total` those of all the runs that the text was drawn in.
+    """
+    count = f"{drawn:,} {unit(model, drawn)}" + (f", {total:,} in all" if total > drawn else "")
     if ended == "failed":
         return f"failed after {count}"
     speed = f" · {tokens_per_second:,.0f} a second" if tokens_per_second > 0 and drawn > 1 else ""

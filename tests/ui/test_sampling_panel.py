@@ -206,7 +206,9 @@ def test_running_on_goes_on_with_the_same_seed(live):
     whole = live.run(seed="7", tokens=20)
     live.panel.clear()
     live.run(tokens=12)
+    assert live.find("state").whole().startswith("finished after 12 characters · ")
     assert live.run(tokens=8) == whole
+    assert live.find("state").whole().startswith("finished after 8 characters, 20 in all · ")
 
 
 def test_back_takes_one_token_and_stepping_gives_it_again(live):

@@ -362,6 +362,7 @@ class Sampling(Panel):
             stopping=sampler.stopping,
             ended=sampler.ended,
             drawn=sampler.drawn,
+            total=len(self.context.study.draws),
             tokens_per_second=sampler.tokens_per_second,
             model=self._model,
         )
