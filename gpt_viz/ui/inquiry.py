@@ -52,7 +52,7 @@ class Inquiry(QObject):
     """One kind of question, such as what is in a step. `changed` is emitted when an answer has come, or none will.
 
     `wanted` says whether anyone can see the answer: what nobody sees is not asked for. `failure` is why the newest
-    question was not answered, or "".
+    question was not answered, or ""; `passage` the text that the newest answer is of.
     """
 
     changed = Signal()
@@ -77,13 +77,18 @@ class Inquiry(QObject):
         self._job: int | None = None
         self._of: ModelInfo | None = None
         self._answer: Event | None = None
+        self.passage: Passage | None = None
         self.failure = ""
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._go_on)
 
     def ask(self, **details: Any) -> None:
         """Want to know this of the text that was read last. Nothing is sent for what is known or on its way."""
-        model, passage = self._context.subject.weights, self._context.study.passage
+        self.ask_of(self._context.study.passage, **details)
+
+    def ask_of(self, passage: Passage | None, **details: Any) -> None:
+        """Want to know this of another text than the one that was read last."""
+        model = self._context.subject.weights
         if model is None or passage is None:
             self._next = None
             return
@@ -107,7 +112,8 @@ class Inquiry(QObject):
         elif self._job is None or event.job != self._job:
             return
         elif isinstance(event, self._kind):
-            self._answer, self._of = event, self._asked.model if self._asked else None
+            self._answer = event
+            self._of, self.passage = (self._asked.model, self._asked.passage) if self._asked else (None, None)
             self._end("")
         elif isinstance(event, TextRefused | Finished | Cancelled):
             self._end("")

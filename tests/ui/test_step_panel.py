@@ -1,5 +1,6 @@
 """The step panel on the real engine: the step is the selection's, every number leads to those that made it."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from gpt_viz.protocol import (
     Build,
     Built,
     Explain,
+    Failed,
     Finished,
     Inspect,
     MomentShown,
@@ -90,6 +92,13 @@ class Live:
         self.settle()
         return self.panel
 
+    def hurry(self):
+        """From now on long enough passes between two frames for anything to be asked anew."""
+        clock = itertools.count(1e9)
+        for inquiry in (self.panel.opening, self.panel.explaining):
+            inquiry._took_s, inquiry._asked_at = 0.0, float("-inf")
+            inquiry._clock = lambda: next(clock)
+
     @property
     def said(self):
         return self.panel.header.sentence.whole()
@@ -144,6 +153,63 @@ def test_what_is_seen_of_a_step(live):
         A,
     ]
     assert [each.sheet.name for each in panel.opened.inputs] == ["masked"]
+
+
+def test_picture_and_terms_change_to_another_text_together(live):
+    it = live()
+    panel = it.at(A)
+    it.hurry()
+
+    def texts():
+        opened = panel.opened
+        labels = panel.parts.picture.sheet.cells.shape[-1]
+        return opened.event.tokens.pieces, opened.derivation.tokens.pieces, labels
+
+    before = texts()
+    assert before == (tuple("abc\ne"), tuple("abc\ne"), 5)
+    it.world.study.set_prompt("jihgfed")
+    it.read()
+    (asked,) = it.asked()
+    assert isinstance(asked, OpenStep)
+    it.run(asked)
+    (asked,) = it.asked()
+    assert isinstance(asked, Explain)
+    assert asked.text == "jihgfed"
+    assert texts() == before  # the tensor of the other text is here, what made its number is not
+    it.run(asked)
+    panel.draw()
+    assert texts() == (tuple("jihgfed"), tuple("jihgfed"), 7)
+    assert panel.opened.derivation.explanation.index == it.index
+
+
+def test_another_text_whose_number_can_not_be_explained_is_shown_all_the_same(live):
+    it = live()
+    panel = it.at(A)
+    it.hurry()
+    it.world.study.set_prompt("jihgfed")
+    it.read()
+    it.run(it.asked()[0])
+    (asked,) = it.asked()
+    panel.handle(Failed(job=asked.job, message="no such luck", details="", expected=True))
+    panel.draw()
+    assert panel.opened.event.tokens.pieces == tuple("jihgfed")
+    assert panel.opened.derivation is None
+
+
+def test_while_a_text_streams_in_what_is_shown_goes_with_it_step_by_step(live):
+    it = live()
+    panel = it.at(A)
+    it.hurry()
+    shown = set()
+    for count in range(1, 9):  # each answer finds that the text has gone on
+        it.world.study.set_prompt("jihgfedc"[:count])
+        it.read()
+        for command in it.asked():
+            it.run(command)
+        opened = panel.opened
+        assert opened.derivation is None or opened.derivation.tokens == opened.event.tokens
+        shown.add(opened.event.tokens.pieces)
+    assert len(shown) >= 4
 
 
 def test_g05_the_sizes_in_the_formula_are_those_of_the_head_and_not_of_the_model(live):

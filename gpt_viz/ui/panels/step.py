@@ -194,12 +194,24 @@ class Step(Panel):
             parts.figures.show_pairs(known_figures(spec, config, self._tokens(config)))
             parts.origin.say("")
             return
-        if self.opened is None or self.opened.event is not event:
+        if self.opened is None or (self.opened.event is not event and self._comes(event, self.opened)):
             self.opened = OpenedStep(event, model, self.stand.index(event.tensor))
             parts.picture.show_sheet(self.opened.main.sheet)
             parts.figures.show_pairs(self.opened.figures)
             parts.title.say(event.step.name, f"{letters(event.tensor.symbols)}  {sizes(event.step.shape)}", spec.kind)
         parts.histogram.show_bins(self.opened.bins, parts.picture.shades, notes(self.opened, parts.picture.not_finite))
+
+    def _comes(self, event: StepOpened, opened: OpenedStep) -> bool:
+        """Whether to show this in place of what is opened: of another text not before its number is explained too."""
+        if event.step.name != opened.name or event.tokens == opened.event.tokens:
+            return True
+        self.explaining.ask_of(self.opening.passage, step=event.step.name, index=self.stand.index(event.tensor))
+        return self._explained(event) is not None or not self.explaining.busy
+
+    def _explained(self, event: StepOpened) -> Explained | None:
+        """The newest explanation, if it is of the text that this is of."""
+        answer = self.explaining.answer()
+        return answer if isinstance(answer, Explained) and answer.tokens == event.tokens else None
 
     def _missing(self, spec: StepSpec) -> str:
         """Why there is no tensor to show."""
@@ -217,9 +229,11 @@ class Step(Panel):
             return
         if opened.name == spec.name:
             opened.look_at(self.stand.index(opened.event.tensor))
-            self.explaining.ask(step=spec.name, index=opened.index)
-        answer = self.explaining.answer()
-        opened.take(answer if isinstance(answer, Explained) else None)
+            if opened.event is self.opening.answer():  # else what comes after it is asked about
+                self.explaining.ask_of(self.opening.passage, step=spec.name, index=opened.index)
+        answer = self._explained(opened.event)
+        if answer is not None:
+            opened.take(answer)
         parts.picture.set_chosen(opened.cell)
         parts.inputs.show_sheets([each.sheet for each in opened.inputs])
         parts.inputs.set_lit(opened.lit())
