@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from gpt_viz.arguments import ModelChoice, checkpoint_choice, model_choice, one_line
-from gpt_viz.config import PRESETS
+from gpt_viz.config import OWN_SIZES, PRESETS
 from gpt_viz.protocol import CURRENT, Build, Built, CheckpointOpened, OpenCheckpoint
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Chosen(ModelChoice):
     @property
     def title(self) -> str:
         """What the model is called where it is spoken of."""
-        return self.source or (PRESETS[self.preset_name].title if self.preset_name else "a model of your own")
+        return self.source or (PRESETS[self.preset_name].title if self.preset_name else OWN_SIZES)
 
     def engine(self) -> Engine:
         """An engine that holds the model. Raises DeviceError and TooLarge."""

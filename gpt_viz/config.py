@@ -15,6 +15,7 @@ from typing import Any
 # torch's samplers stop at 2**24 categories, and float32 counts whole numbers exactly up to there.
 LARGEST_VOCABULARY = 2**24
 LARGEST_SEED = 2**63 - 1
+OWN_SIZES = "own sizes"  # what a model is called that is of no preset and out of no file
 
 RANGES: dict[str, tuple[int, int]] = {
     "vocabulary": (1, LARGEST_VOCABULARY),

@@ -48,7 +48,7 @@ def test_a_table_otherwise(run):
     code, out, err = run("--device", "cpu", *TINY)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "a model of your own: 10 passed, 0 failed, 2 do not apply"
+    assert lines[0] == "own sizes: 10 passed, 0 failed, 2 do not apply"
     assert lines[3].split()[:4] == ["parameter_count", "passed", "3,948", "3,948"]
     assert any(line.startswith("initial_loss") and "does not apply" in line for line in lines)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from gpt_viz import resources
-from gpt_viz.config import PRESETS, preset_of
+from gpt_viz.config import OWN_SIZES, PRESETS, preset_of
 from gpt_viz.protocol import (
     CURRENT,
     OTHER,
@@ -197,4 +197,4 @@ def title_of(model: ModelInfo, pick: Pick, steps: int) -> str:
 
 def _sizes(model: ModelInfo) -> str:
     preset = preset_of(model.config)
-    return preset.title if preset else "own sizes"
+    return preset.title if preset else OWN_SIZES

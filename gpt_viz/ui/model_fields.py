@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpt_viz.config import CHOICES, GPTConfig, label
+from gpt_viz.config import CHOICES, OWN_SIZES, GPTConfig, label
 from gpt_viz.ui.draft import head_stops, width_stops
 from gpt_viz.ui.theme import theme, tokens
 from gpt_viz.ui.widgets.fields import Choice, FieldRow, FractionField, NumberField, SeedField
@@ -62,7 +62,7 @@ class ModelFields(QWidget):
         self._column.setContentsMargins(16, 2, 12, 4)
         self._column.setSpacing(5)
         self.preset = Choice()
-        self.preset.setPlaceholderText("own sizes")
+        self.preset.setPlaceholderText(OWN_SIZES)
         self.preset.currentIndexChanged.connect(lambda _: self.changed.emit("preset"))
         self._add("preset", self.preset)
         self.rows["preset"].let_grow()

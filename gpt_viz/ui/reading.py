@@ -11,7 +11,7 @@ from itertools import islice
 from PySide6.QtCore import QObject, Signal
 
 from gpt_viz import ledger
-from gpt_viz.config import preset_of
+from gpt_viz.config import OWN_SIZES, preset_of
 from gpt_viz.protocol import CURRENT, Event, ModelInfo, TextRefused, Tokens, Traced
 from gpt_viz.ui import text_words as words
 from gpt_viz.ui.selection import SelectionModel
@@ -68,7 +68,7 @@ class Reading(QObject):
         if built is not None and not self._subject.what_if:
             preset = preset_of_shipped(built) if is_shipped(built) else preset
             source = "" if is_shipped(built) else built.source
-        title = preset.title if preset else "own sizes"
+        title = preset.title if preset else OWN_SIZES
         self._row.show_preset("" if source or preset is None else preset.name, _short(source) or title)
         title = source or title
         state = "not built" if built is None or self._subject.what_if else built.device
