@@ -34,6 +34,8 @@ from gpt_viz.ui.subject import Subject
 
 # While sampling makes the text longer, it is looked at this often; typing is followed letter by letter.
 SAMPLING_INTERVAL_S = 0.1
+# While training changes the weights, patterns are followed as they come; shapes stay, and the loss is read this often.
+TRACE_INTERVAL_S = 1.0
 # Up to here the engine sends every head's pattern whole, so that the chosen head makes no difference.
 WHOLE_TOKENS = 128
 
@@ -48,12 +50,21 @@ class Wanted:
     continuation: tuple[int, ...]
     attention: bool
     head: tuple[int, int] | None
+    trace: bool = True
 
     def answered_by(self, other: Wanted | None) -> bool:
         """Whether the answer to `other` tells all that this one asks for."""
-        return other is not None and (
-            self == other or (not self.attention and self == replace(other, attention=False, head=None))
-        )
+        if other is None or (self.trace and not other.trace):
+            return False
+        other = replace(other, trace=self.trace)
+        return self == other or (not self.attention and self == replace(other, attention=False, head=None))
+
+    def of_later_weights(self, other: Wanted | None) -> bool:
+        """Whether this is of the same text in the same model, which has only learned since the other one."""
+        same = other is not None and (self.model, self.text, self.continuation) == (
+            other.model, other.text, other.continuation,
+        )  # fmt: skip
+        return same and other is not None and self.weights != other.weights
 
 
 class Conductor(QObject):
@@ -79,7 +90,8 @@ class Conductor(QObject):
         self._models = 0
         self._job: int | None = None
         self._asked: Wanted | None = None
-        self._asked_at = float("-inf")
+        self._traced: Wanted | None = None  # the newest of them with a trace
+        self._asked_at = self._traced_at = float("-inf")
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.consider)
         subject.changed.connect(self.consider)
@@ -131,24 +143,32 @@ class Conductor(QObject):
         wanted = self._wanted()
         if wanted is None or wanted.answered_by(self._asked):
             return
+        early_s = TRACE_INTERVAL_S - (self._clock() - self._traced_at)
+        if early_s > 0 and wanted.of_later_weights(self._traced):
+            wanted = replace(wanted, trace=False)
+            if not wanted.attention or wanted.answered_by(self._asked):
+                self._come_again(early_s)
+                return
         self._timer.stop()
         self._ask(wanted)
 
     def _change_model(self, model: ModelInfo | None) -> None:
         self._model = model
         self._models += 1
-        self._job = self._asked = None  # what is still under way was begun with the model before
+        self._job = self._asked = self._traced = None  # what is still under way was begun with the model before
         if model is not None:
             self._selection.fit(model.config, model.config.block_size)
 
     def _ask(self, wanted: Wanted) -> None:
         self._asked, self._asked_at, self._job = wanted, self._clock(), self._new_job()
+        if wanted.trace:
+            self._traced, self._traced_at = wanted, self._asked_at
         self._send(
             Inspect(
                 job=self._job,
                 text=wanted.text,
                 continuation=wanted.continuation,
-                trace=True,
+                trace=wanted.trace,
                 attention=wanted.attention,
                 head=(self._selection.value.layer, self._selection.value.head),
             )
@@ -180,6 +200,9 @@ class Conductor(QObject):
         asked = self._asked
         if early_s <= 0 or asked is None or asked.text != self._study.prompt or not self._study.draws:
             return False
-        if not self._timer.isActive():
-            self._timer.start(int(early_s * 1000) + 1)
+        self._come_again(early_s)
         return True
+
+    def _come_again(self, wait_s: float) -> None:
+        if not self._timer.isActive():
+            self._timer.start(int(wait_s * 1000) + 1)

@@ -33,8 +33,9 @@ def test_each_step_is_torch_s_own_to_the_last_bit(weight_decay):
     own = AdamW([Group(matrices, weight_decay), Group(others, 0.0)])
     matrices, others = groups(theirs)
     torchs = torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}], betas=BETAS
-    )
+        [{"params": matrices, "weight_decay": weight_decay}, {"params": others, "weight_decay": 0.0}],
+        betas=BETAS, fused=True,
+    )  # fmt: skip
     for number in range(12):
         rate = 1e-3 * (number + 1)
         for group in torchs.param_groups:
@@ -44,6 +45,15 @@ def test_each_step_is_torch_s_own_to_the_last_bit(weight_decay):
         own.step(rate)
         torchs.step()
     assert torch.equal(flat(mine.parameters()), flat(theirs.parameters()))
+
+
+def test_a_step_is_counted_as_a_write_to_each_weight():
+    model = build(TINY, 3)
+    weights = list(model.parameters())
+    before = [each._version for each in weights]
+    gradients(weights, 0)
+    AdamW([Group(weights, 0.1)]).step(1e-3)
+    assert all(each._version > was for each, was in zip(weights, before, strict=True))
 
 
 def test_what_it_remembers_can_be_handed_on():

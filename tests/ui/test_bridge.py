@@ -20,7 +20,7 @@ from gpt_viz.protocol import (
     Traced,
 )
 from gpt_viz.ui.bridge import Bridge
-from gpt_viz.ui.conductor import SAMPLING_INTERVAL_S, Conductor
+from gpt_viz.ui.conductor import SAMPLING_INTERVAL_S, TRACE_INTERVAL_S, Conductor
 from gpt_viz.ui.panel import Panel
 from gpt_viz.worker import Mailbox
 
@@ -209,7 +209,8 @@ def conducted(world, panels):
         world.conductor.add(panel)
     world.study.set_prompt("ab")
     stand(world, built())
-    return world
+    yield world
+    world.conductor.deleteLater()  # it would look at the panels again, which are gone then
 
 
 def stand(world, event):
@@ -298,6 +299,41 @@ def test_while_sampling_it_looks_ten_times_a_second_at_most(conducted, qtbot):
     # The last state is looked at all the same, once the time has come.
     conducted.clock.now += 1
     qtbot.waitUntil(lambda: len(conducted.sent[-1].continuation) == 38)
+
+
+def test_while_training_patterns_are_followed_and_the_pass_is_traced_once_a_second(conducted, panels, qtbot):
+    answer(conducted)
+    for _ in range(8):
+        conducted.clock.now += TRACE_INTERVAL_S / 4
+        conducted.subject.step()
+        if conducted.conductor.busy:
+            answer(conducted)
+    asked = conducted.sent[1:]
+    assert len(asked) == 8
+    assert all(command.attention for command in asked)
+    assert [command.trace for command in asked] == [False, False, False, True] * 2
+    panels[1].hide()  # now only the trace is wanted, and it waits for its time
+    conducted.subject.step()
+    assert len(conducted.sent) == 9
+
+
+def test_the_last_weights_are_traced_all_the_same(conducted, qtbot):
+    answer(conducted)
+    conducted.subject.step()
+    answer(conducted)
+    assert not conducted.sent[-1].trace
+    assert not conducted.conductor.busy
+    conducted.clock.now += TRACE_INTERVAL_S
+    qtbot.waitUntil(lambda: len(conducted.sent) == 3, timeout=5_000)
+    assert conducted.sent[-1].trace
+
+
+def test_another_text_is_traced_at_once_while_it_trains(conducted):
+    answer(conducted)
+    conducted.subject.step()
+    answer(conducted)
+    conducted.study.set_prompt("b")
+    assert conducted.sent[-1].trace
 
 
 def test_typing_after_sampling_is_followed_at_once(conducted):

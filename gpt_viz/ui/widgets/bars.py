@@ -35,6 +35,7 @@ class Bars(TokenRows):
         self._before: NDArray[np.float64] = np.zeros(0)
         self._ranked: NDArray[np.int64] = np.zeros(0, np.int64)  # as far down as was asked for
         self._drawn: int | None = None
+        self._temperature = 1.0
         super().__init__(parent)
 
     # -- what it shows --
@@ -52,7 +53,10 @@ class Bars(TokenRows):
 
         `drawn` is the id to mark, `piece` gives an id's text.
         """
-        self._logits, self._kept, self._drawn = logits, probabilities, drawn
+        same = logits is self._logits and probabilities is self._kept and piece == self._piece
+        if same and (drawn, temperature) == (self._drawn, self._temperature):
+            return
+        self._logits, self._kept, self._drawn, self._temperature = logits, probabilities, drawn, temperature
         self._before = before_cuts(logits, temperature)
         self._ranked = np.zeros(0, np.int64)
         if piece != self._piece:
