@@ -22,7 +22,7 @@ def check(args: argparse.Namespace) -> tuple[str, bool]:
     """The text for stdout, and whether no check failed. Raises ValueErrors that say what to change."""
     choice = chosen(args)
     text = _text(choice, args.corpus, args.encoding)
-    events = choice.engine().run(RunChecks(job=2, text=text))
+    events = choice.engine().run(RunChecks(job=2, text=text, corpus=args.corpus, encoding=args.encoding))
     found = [event for event in events if isinstance(event, Checked) and not event.running]
     passed = all(event.passed is not False for event in found)
     if args.json:

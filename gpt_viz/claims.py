@@ -24,6 +24,7 @@ NAMES = (
     "layernorm",
     "scaled_scores",
     "before_sample",
+    "validation_loss",
     "device",
 )
 

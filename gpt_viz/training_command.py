@@ -42,7 +42,10 @@ def train(
     args: argparse.Namespace, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
 ) -> tuple[str, int]:
     """The text for stdout, and the exit code. Raises ValueErrors that say what to change, and WorkError."""
-    archive.check_writable(Path(args.out))
+    for path in filter(None, (args.out, args.best)):
+        archive.check_writable(Path(path))
+    if args.best and Path(args.best).resolve() == Path(args.out).resolve():
+        raise UsageError(f"--best and --out are both {args.out}; the run and its best weights need a file each")
     begin = start(args)
     work = _Work(begin, args, Meter(sys.stderr if stream is None else stream, clock), clock)
     if begin.complete:
@@ -149,6 +152,7 @@ class _Work:
         elif isinstance(event, Validated):
             self._validation = event.loss
             self._show(event.step, mark=True)
+            self._keep_best(event.loss)
 
     def _begin(self, event: TrainingBegan) -> None:
         self._began = event
@@ -174,6 +178,16 @@ class _Work:
         if self._speed:
             figures += [f"{self._speed:,.0f} tokens/s", f"{span(self._left_s)} left"]
         self._meter.show(step - self._began.first, self._began.last - self._began.first, "  ".join(figures), mark=mark)
+
+    def _keep_best(self, loss: float) -> None:
+        """Write the weights of the estimate just made, where none was lower, those from before a break included."""
+        course = self._engine.model(CURRENT).course
+        assert course is not None
+        lowest = min((each for _, each in course.validations if math.isfinite(each)), default=-math.inf)
+        if self._args.best and loss <= lowest:
+            command = SaveCheckpoint(job=4, path=str(self._args.best), resumable=False)
+            for _ in self._engine.run(command):
+                pass
 
     def _save(self, *, whole: bool = True) -> None:
         for event in self._engine.run(SaveCheckpoint(job=3, path=str(self._args.out), resumable=whole)):

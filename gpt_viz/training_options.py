@@ -58,6 +58,9 @@ def add_arguments(parser: Parser) -> None:
         "--own-alphabet", action="store_true", help="make a model for the characters of the text, whatever it holds"
     )
     group.add_argument(
+        "--best", metavar="F.safetensors", help="write the weights of the lowest estimate so far to this file as well"
+    )
+    group.add_argument(
         "--compact", action="store_true", help="leave out of the finished file what --resume needs: it takes a third"
     )
 

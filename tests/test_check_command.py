@@ -39,7 +39,7 @@ def test_one_json_document_lists_every_check_and_null_is_what_does_not_apply(run
     found = json.loads(out)["checks"]
     assert tuple(each["name"] for each in found) == claims.NAMES
     assert all({"name", "passed", "expected", "found", "detail"} <= set(each) for each in found)
-    assert {each["name"] for each in found if each["passed"] is None} == {"initial_loss", "device"}
+    assert {each["name"] for each in found if each["passed"] is None} == {"initial_loss", "validation_loss", "device"}
     assert {each["name"] for each in found if each["passed"] is False} == set()
     assert found[0]["found"] == "3,948"  # TINY without biases of query, key and value
 
@@ -48,7 +48,7 @@ def test_a_table_otherwise(run):
     code, out, err = run("--device", "cpu", *TINY)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "own sizes: 10 passed, 0 failed, 2 do not apply"
+    assert lines[0] == "own sizes: 10 passed, 0 failed, 3 do not apply"
     assert lines[3].split()[:4] == ["parameter_count", "passed", "3,948", "3,948"]
     assert any(line.startswith("initial_loss") and "does not apply" in line for line in lines)
 
@@ -64,7 +64,7 @@ def test_one_check_that_fails_makes_it_1_and_is_named(run, monkeypatch):
     monkeypatch.setitem(checks.CHECKS, "mask", broken)
     code, out, err = run("--device", "cpu", *TINY)
     assert (code, err) == (1, "")
-    assert "9 passed, 1 failed, 2 do not apply" in out
+    assert "9 passed, 1 failed, 3 do not apply" in out
     assert next(line for line in out.splitlines() if line.startswith("mask")).split()[1] == "FAILED"
     code, out, _ = run("--device", "cpu", *TINY, "--json")
     assert code == 1

@@ -35,7 +35,7 @@ def test_there_is_no_page_for_a_check_that_there_is_not():
 def test_every_placeholder_is_a_fact_of_its_check(monkeypatch):
     torch = pytest.importorskip("torch")
     from gpt_viz.config import GPTConfig
-    from gpt_viz.engine.checks import elsewhere, prepared, tried
+    from gpt_viz.engine.checks import Exam, elsewhere, prepared, tried
     from gpt_viz.engine.initialise import build
 
     def ended(steps):
@@ -47,8 +47,12 @@ def test_every_placeholder_is_a_fact_of_its_check(monkeypatch):
 
     monkeypatch.setattr(elsewhere, "is_elsewhere", lambda there: True)
     config = GPTConfig(vocabulary=20, block_size=16, layers=1, heads=2, width=16)
+    model, ids = build(config, 0), [number % 20 for number in range(17)]
     with torch.no_grad():
-        specimen = ended(prepared(build(config, 0), [number % 20 for number in range(17)]))
+        loss = float(model(torch.tensor([ids[:-1]]), torch.tensor([ids[1:]]))[1])
+    exam = Exam(torch.tensor(ids), loss, 5, 0, "a text", 0.1, ((0, 3.0), (5, loss)))
+    with torch.no_grad():
+        specimen = ended(prepared(model, ids, exam=exam))
     for name in NAMES:
         outcome = ended(tried(name, specimen))
         assert outcome.passed is True, name

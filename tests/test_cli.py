@@ -577,9 +577,9 @@ def test_shoot_gets_folder_model_themes_and_size(monkeypatch, run, refused):
 
 def test_bench_is_told_whether_to_print_json(monkeypatch, run):
     asked = []
-    monkeypatch.setattr("gpt_viz.bench.bench", lambda as_json: asked.append(as_json) or 0)
-    assert [run("bench")[0], run("bench", "--json")[0]] == [0, 0]
-    assert asked == [False, True]
+    monkeypatch.setattr("gpt_viz.bench.bench", lambda *words: asked.append(words) or 0)
+    assert [run("bench")[0], run("bench", "--json", "--only", "training")[0]] == [0, 0]
+    assert asked == [(False, ()), (True, ["training"])]
 
 
 def test_info_says_versions_devices_and_places(done):

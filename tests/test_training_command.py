@@ -177,6 +177,35 @@ def test_a_compact_file_holds_the_model_alone(train, tmp_path):
     assert "no run to go on with; train it on with --checkpoint" in err
 
 
+def test_the_weights_of_the_lowest_estimate_are_kept_in_a_file_of_their_own(train, tmp_path):
+    out, best = tmp_path / "run.safetensors", tmp_path / "best.safetensors"
+    words = ["--steps", 12, "--batch", 2, "--eval-every", 2, "--lr", 0.3, "--best", best]  # so fast that it gets worse
+    assert train(out, *words)[0] == 0
+    whole, kept = open_checkpoint(out).history, open_checkpoint(best).history
+    lowest = min(loss for _, loss in whole["validations"])
+    assert kept["validations"][-1][1] == lowest < whole["validations"][-1][1]
+    assert kept["steps"] == kept["validations"][-1][0] < whole["steps"] == 12
+    assert not kept_state(best)
+
+
+def test_a_run_gone_on_with_writes_over_the_best_only_where_it_is_better(train, tmp_path):
+    out, best = tmp_path / "run.safetensors", tmp_path / "best.safetensors"
+    train(out, "--steps", 4, "--batch", 2, "--eval-every", 2, "--lr", 0.01, "--best", best)
+    before = open_checkpoint(best).history["validations"][-1]
+    assert before[0] == 4
+    train(out, "--steps", 8, "--resume", "--best", best, small=False)
+    after = open_checkpoint(best).history["validations"]
+    assert after[-1][1] == min(loss for _, loss in open_checkpoint(out).history["validations"])
+
+
+def test_the_best_weights_need_a_file_of_their_own(train, tmp_path):
+    out = tmp_path / "run.safetensors"
+    code, said, err = train(out, "--steps", 2, "--best", out)
+    assert (code, said) == (2, "")
+    assert "need a file each" in err
+    assert not out.exists()
+
+
 def test_an_opened_model_is_trained_on_with_its_own_past(train, tmp_path):
     first, second = tmp_path / "first.safetensors", tmp_path / "second.safetensors"
     train(first, "--steps", 4, "--batch", 2)

@@ -30,7 +30,8 @@ Source: TypeAlias = tuple[str | None, str | None]
 class Run:
     """One run: a text, settings, and how far it is. `first` is the moment that it began at.
 
-    `sampled_at` is the moment of its last sample, `sample_due` when the next one may come.
+    `windows` is how many of the validation part an estimate takes (0: all). `sampled_at` is the moment of its last
+    sample, `sample_due` when the next one may come.
     """
 
     source: Source
@@ -39,6 +40,7 @@ class Run:
     first: int
     trainer: Trainer
     validation: Tensor
+    windows: int = 0
     sampled_at: int | None = None
     sample_due: float = 0.0
 
@@ -62,6 +64,7 @@ class Run:
             "sha256": self.material.sha256,
             "characters": self.material.characters,
             "tokens": len(self.material.ids),
+            "windows": self.windows,
         }
 
 

@@ -36,6 +36,7 @@ class Session:
     def __init__(self, held: Loaded, course: Course, run: Run, command: Train, clock: Callable[[], float]) -> None:
         self.tempo = Tempo(clock)
         self._held, self._course, self._run, self._command = held, course, run, command
+        run.windows = command.windows
         self._windows = windows_of(run, held.info.config.block_size, command.windows)
         self._reported_at = float("-inf")
         self._fast: Fast | None = None

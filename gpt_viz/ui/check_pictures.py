@@ -192,6 +192,20 @@ def _before_sample(texts: CheckTexts, it: Facts, model: ModelInfo) -> None:
     texts.show_texts(shown, " " if model.alphabet is None and model.pieces is None else "")
 
 
+def _validation_loss(curve: CheckCurve, it: Facts, model: ModelInfo) -> None:
+    steps, losses = it.arrays["steps"], it.arrays["losses"]
+    curve.show_curve(
+        steps,
+        losses,
+        Axes("steps", "loss on the text's end (nats per token)"),
+        levels=[
+            Line(it.number("ln_v"), f"ln V {it.number('ln_v'):.3f}"),
+            Line(it.number("loss"), f"now {it.number('loss'):.3f}"),
+        ],
+        tell=lambda at: f"after {steps[at]:,.0f} steps: {losses[at]:.4f}",
+    )
+
+
 def _device(profile: CheckProfile, it: Facts, model: ModelInfo) -> None:
     off, tokens = it.arrays["off"], it.labels["tokens"]
     profile.show_profile(
@@ -216,5 +230,6 @@ _SHOWN: dict[str, tuple[Callable[[], CheckPicture], Callable[[Any, Facts, ModelI
     "layernorm": (CheckNorm, _layernorm),
     "scaled_scores": (CheckScaling, _scaled_scores),
     "before_sample": (CheckTexts, _before_sample),
+    "validation_loss": (CheckCurve, _validation_loss),
     "device": (CheckProfile, _device),
 }

@@ -90,10 +90,17 @@ class Checker(QObject):
         self._text, self._seen = (study.prompt, study.continuation), self._weights
         self._job, self.done, self.trying, self.ended, self.reason = self._context.new_job(), 0, "", "", ""
         self.stopping = False
-        prompt, continuation = self._text
+        (prompt, continuation), corpus = self._text, study.corpus
         self._context.send(
             RunChecks(
-                job=self._job, text=prompt, continuation=continuation, names=names, position=position, token=token
+                job=self._job,
+                text=prompt,
+                continuation=continuation,
+                names=names,
+                position=position,
+                token=token,
+                corpus=corpus.path or None,
+                encoding=corpus.encoding if corpus.path else None,
             )
         )
         self.changed.emit()

@@ -330,7 +330,7 @@ def test_a_hidden_panel_that_is_shown_again_asks_to_be_drawn(kind, stage):
 
 
 def test_a_panel_that_breaks_at_once_leaves_the_others_and_is_said(open_window, fake_engine, monkeypatch):
-    import gpt_viz.ui.window as module
+    import gpt_viz.ui.panel as module
 
     class Broken(Panel):
         name, title, order = "broken", "Broken", 99
@@ -365,7 +365,7 @@ def test_a_file_that_can_not_be_loaded_is_reported_and_left_out(monkeypatch):
 
 
 def test_a_fifth_panel_just_appears(open_window, fake_engine, monkeypatch):
-    import gpt_viz.ui.window as module
+    import gpt_viz.ui.panel as module
 
     class Fifth(Panel):
         name, title, order = "fifth", "A fifth one", 50
@@ -384,7 +384,7 @@ def test_a_fifth_panel_just_appears(open_window, fake_engine, monkeypatch):
 def test_a_panel_behind_another_ones_tab_is_neither_drawn_nor_computed_for(
     open_window, fake_engine, monkeypatch, qtbot
 ):
-    import gpt_viz.ui.window as module
+    import gpt_viz.ui.panel as module
 
     class Behind(Panel):
         name, title, order = "behind", "Behind", 50

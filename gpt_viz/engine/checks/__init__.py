@@ -14,6 +14,8 @@ from gpt_viz.engine.checks.attention import attention_rows, mask
 from gpt_viz.engine.checks.causality import causality
 from gpt_viz.engine.checks.counting import parameter_count, shapes
 from gpt_viz.engine.checks.elsewhere import device
+from gpt_viz.engine.checks.exam import Exam, exam
+from gpt_viz.engine.checks.generalising import validation_loss
 from gpt_viz.engine.checks.initial import initial_loss
 from gpt_viz.engine.checks.learning import gradients, memorise
 from gpt_viz.engine.checks.norms import layernorm
@@ -36,11 +38,12 @@ CHECKS: dict[str, Callable[[Specimen], Trial]] = {
         layernorm,
         scaled_scores,
         before_sample,
+        validation_loss,
         device,
     )
 }
 
-__all__ = ["CHECKS", "CheckError", "Outcome", "Specimen", "chosen", "prepared", "tried"]
+__all__ = ["CHECKS", "CheckError", "Exam", "Outcome", "Specimen", "chosen", "exam", "prepared", "tried"]
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from gpt_viz.engine.checks import chosen, prepared, tried
+from gpt_viz.engine.checks import chosen, exam, prepared, tried
 from gpt_viz.engine.checks.outcome import Outcome
+from gpt_viz.engine.checks.specimen import NO_EXAM
 from gpt_viz.engine.loaded import Loaded
 from gpt_viz.protocol import Checked, Event, Progress, RunChecks
 
@@ -15,6 +16,7 @@ def checking(command: RunChecks, held: Loaded) -> Generator[Event | None, None, 
     job, slot = command.job, command.slot
     names = chosen(command.names)
     ids = held.readable(command.text, command.continuation)
+    examined = (yield from exam(held, command.corpus, command.encoding)) if "validation_loss" in names else NO_EXAM
     specimen = yield from prepared(
         held.model,
         ids,
@@ -24,6 +26,7 @@ def checking(command: RunChecks, held: Loaded) -> Generator[Event | None, None, 
         seed=held.info.seed,
         position=command.position,
         token=command.token,
+        exam=examined,
     )
     for done, name in enumerate(names):
         yield Progress(job=job, slot=slot, done=done, total=len(names), what=name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -21,11 +22,15 @@ from gpt_viz.engine.model import GPT, Head
 from gpt_viz.engine.taps import device_of, evaluating, stashing
 from gpt_viz.quantities import size
 
+if TYPE_CHECKING:
+    from gpt_viz.engine.checks.exam import Exam
+
 # The notebooks try 32 and 64 tokens; more than this adds cost and no proof.
 MOST_TOKENS = 128
 LEAST_TOKENS = 16
 # Multiply-adds of one pass: about half a second of two cores.
 PASS = 2e10
+NO_EXAM = "no text is given that it was trained on"
 # The notebooks' test of causality: token 20 of 32.
 CAUSAL_TOKENS, CAUSAL_SHARE, SHIFT = 32, 0.625, 7
 
@@ -43,7 +48,8 @@ class Specimen:
     """`model` is the private copy; `ids` (1, T) on its device; `targets` (1, n), the next tokens of the first n ids.
 
     `piece` gives the text of an id, and `gap` stands between two of them. `position` and `token` are what the test of
-    causality changes. `obstacle` says why there is no copy: then `model` is the original, only to be counted.
+    causality changes. `obstacle` says why there is no copy: then `model` is the original, only to be counted. `exam` is
+    what a trained model is examined with, or in one sentence why there is none.
     """
 
     model: GPT
@@ -56,6 +62,7 @@ class Specimen:
     position: int
     token: int
     obstacle: str = ""
+    exam: Exam | str = NO_EXAM
 
     @property
     def config(self) -> GPTConfig:
@@ -90,6 +97,7 @@ def prepared(
     seed: int = 0,
     position: int | None = None,
     token: int | None = None,
+    exam: Exam | str = NO_EXAM,
 ) -> Generator[None, None, Specimen]:
     """The specimen for a text's ids, of which the last are taken. Raises IdsError and CheckError."""
     config = model.config
@@ -102,7 +110,9 @@ def prepared(
     obstacle = obstacle_to(model, 1, "a copy of its own to be checked on")
     own = model if obstacle else (yield from copied(model))
     device = device_of(model)
-    return Specimen(own, window.to(device), targets.to(device), piece, gap, alphabet, seed, place, other, obstacle)
+    return Specimen(
+        own, window.to(device), targets.to(device), piece, gap, alphabet, seed, place, other, obstacle, exam,
+    )  # fmt: skip
 
 
 def changed(config: GPTConfig, ids: list[int], position: int | None, token: int | None) -> tuple[int, int]:
