@@ -56,7 +56,7 @@ def against_pass(
 
 def dragging_speed() -> dict[str, float]:
     """Milliseconds until the parameters of a size that is dragged are worked out and painted, beside one frame's."""
-    from gpt_viz.ui.dragging import followed
+    from gpt_viz.ui.parameters.dragging import followed
 
     seconds = followed(dragged(PRESETS["step5"].config), "gpt2")
     return {"redraw_ms": 1000 * statistics.median(seconds), "worst_ms": 1000 * max(seconds), "frame_ms": FRAME_MS}

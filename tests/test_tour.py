@@ -13,7 +13,7 @@ from gpt_viz import resources, tour
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.protocol import Tokens, Traced
 from gpt_viz.tour import STOPS, Stop
-from gpt_viz.ui.tour_words import filled, numbers, table
+from gpt_viz.ui.tour.tour_words import filled, numbers, table
 
 PACKAGE = Path(tour.__file__).parent
 NOTEBOOKS = ("build-gpt.txt", "step5.txt")

@@ -8,24 +8,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpt_viz.ui.actions import Actions
+from gpt_viz.ui.asking.conductor import Conductor
 from gpt_viz.ui.bridge import Bridge
-from gpt_viz.ui.builder import Builder
-from gpt_viz.ui.checkpoints import Checkpoints
 from gpt_viz.ui.commands import add_commands, menu
-from gpt_viz.ui.conductor import Conductor
-from gpt_viz.ui.keeping import Keeping
-from gpt_viz.ui.learner import Learner
 from gpt_viz.ui.messages import Messages
-from gpt_viz.ui.model_form import ModelForm
+from gpt_viz.ui.model.builder import Builder
+from gpt_viz.ui.model.checkpoints import Checkpoints
+from gpt_viz.ui.model.model_form import ModelForm
+from gpt_viz.ui.model.switching import Switching
 from gpt_viz.ui.opening import Again
-from gpt_viz.ui.reading import Reading
-from gpt_viz.ui.reopening import Reopening
-from gpt_viz.ui.running import Running
+from gpt_viz.ui.sampling.running import Running
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
-from gpt_viz.ui.switching import Switching
-from gpt_viz.ui.texts import Texts
+from gpt_viz.ui.text.reading import Reading
+from gpt_viz.ui.text.reopening import Reopening
+from gpt_viz.ui.text.texts import Texts
+from gpt_viz.ui.training.keeping import Keeping
+from gpt_viz.ui.training.learner import Learner
 
 if TYPE_CHECKING:
     from gpt_viz.ui.window import MainWindow

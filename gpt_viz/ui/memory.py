@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 
 from gpt_viz.settings import LONGEST_TEXT, Settings
 from gpt_viz.ui import controls
-from gpt_viz.ui.shipped import ships
+from gpt_viz.ui.model.shipped import ships
 
 if TYPE_CHECKING:
     from gpt_viz.ui.desk import Desk

@@ -20,10 +20,10 @@ from gpt_viz.ui.header import Header
 
 if TYPE_CHECKING:
     from gpt_viz.protocol import Command, Event
-    from gpt_viz.ui.learner import Learner
     from gpt_viz.ui.selection import SelectionModel
     from gpt_viz.ui.study import Study
     from gpt_viz.ui.subject import Subject
+    from gpt_viz.ui.training.learner import Learner
 
 
 @dataclass(frozen=True, slots=True)

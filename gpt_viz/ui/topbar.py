@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QMenu, QPushButton, 
 
 from gpt_viz.config import PRESETS
 from gpt_viz.ui import icons
+from gpt_viz.ui.model.switching import switch
 from gpt_viz.ui.statusbar import READABLE_MS
-from gpt_viz.ui.switching import switch
 from gpt_viz.ui.theme import theme, tokens
 from gpt_viz.ui.widgets.manners import named, tip
 from gpt_viz.ui.widgets.prompt import PromptEdit

@@ -27,26 +27,26 @@ from gpt_viz.ui.widgets.manners import named
 if TYPE_CHECKING:
     from gpt_viz.protocol import Command
     from gpt_viz.ui.actions import Actions
+    from gpt_viz.ui.asking.conductor import Conductor
     from gpt_viz.ui.bridge import Bridge, Mail
-    from gpt_viz.ui.builder import Builder
-    from gpt_viz.ui.checkpoints import Checkpoints
-    from gpt_viz.ui.conductor import Conductor
     from gpt_viz.ui.help import Help
-    from gpt_viz.ui.keeping import Keeping
-    from gpt_viz.ui.learner import Learner
     from gpt_viz.ui.messages import Messages
-    from gpt_viz.ui.model_form import ModelForm
+    from gpt_viz.ui.model.builder import Builder
+    from gpt_viz.ui.model.checkpoints import Checkpoints
+    from gpt_viz.ui.model.model_form import ModelForm
+    from gpt_viz.ui.model.switching import Switching
     from gpt_viz.ui.palette import Palette
     from gpt_viz.ui.panel import Panel
-    from gpt_viz.ui.reading import Reading
-    from gpt_viz.ui.reopening import Reopening
-    from gpt_viz.ui.running import Running
+    from gpt_viz.ui.sampling.running import Running
     from gpt_viz.ui.selection import SelectionModel
     from gpt_viz.ui.study import Study
     from gpt_viz.ui.subject import Subject
-    from gpt_viz.ui.switching import Switching
-    from gpt_viz.ui.text_card import TextCard
-    from gpt_viz.ui.texts import Texts
+    from gpt_viz.ui.text.reading import Reading
+    from gpt_viz.ui.text.reopening import Reopening
+    from gpt_viz.ui.text.text_card import TextCard
+    from gpt_viz.ui.text.texts import Texts
+    from gpt_viz.ui.training.keeping import Keeping
+    from gpt_viz.ui.training.learner import Learner
 
 CLOSING_MS = 5_000  # so long training is written at most while the window wants to close
 LOADING = "Loading torch …"
@@ -322,7 +322,7 @@ class MainWindow(QMainWindow):
     def show_text(self) -> None:
         """What there is to know of the text under study, under its button."""
         if self.text_card is None:
-            from gpt_viz.ui.text_card import TextCard
+            from gpt_viz.ui.text.text_card import TextCard
 
             self.text_card = TextCard(self)
             self.text_card.read_as.connect(self.texts.read_as)

@@ -16,7 +16,7 @@ from gpt_viz.engine.taps import capture
 from gpt_viz.engine.trace import inspect
 from gpt_viz.protocol import DeviceInfo
 from gpt_viz.quantities import size
-from gpt_viz.ui.room import obstacle
+from gpt_viz.ui.model.room import obstacle
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from gpt_viz.protocol import (
     Tokens,
     Traced,
 )
+from gpt_viz.ui.asking.conductor import SAMPLING_INTERVAL_S, TRACE_INTERVAL_S, Conductor
 from gpt_viz.ui.bridge import Bridge
-from gpt_viz.ui.conductor import SAMPLING_INTERVAL_S, TRACE_INTERVAL_S, Conductor
 from gpt_viz.ui.panel import Panel
 from gpt_viz.worker import Mailbox
 

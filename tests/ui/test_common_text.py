@@ -6,7 +6,7 @@ import pytest
 
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import ModelInfo, Tokens
-from gpt_viz.ui.common_text import Given, prompt_for_other, same_heads, same_ids, tokens_for, unlike
+from gpt_viz.ui.comparing.common_text import Given, prompt_for_other, same_heads, same_ids, tokens_for, unlike
 
 CONFIG = GPTConfig(vocabulary=4, block_size=8, layers=1, heads=1, width=4)
 

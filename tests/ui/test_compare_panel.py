@@ -33,7 +33,7 @@ from gpt_viz.protocol import (
     Traced,
 )
 from gpt_viz.runner import Runner
-from gpt_viz.ui.counterpart import AUTOMATIC, FILE, UNTRAINED, Pick
+from gpt_viz.ui.comparing.counterpart import AUTOMATIC, FILE, UNTRAINED, Pick
 from gpt_viz.ui.panels.compare import HEADS, NEXT, TEXTS, Compare
 
 CONFIG = GPTConfig(vocabulary=20, block_size=32, layers=2, heads=2, width=16)

@@ -11,8 +11,8 @@ from text_engine import made_by
 
 from gpt_viz import resources
 from gpt_viz.protocol import ModelInfo, TextOpened
-from gpt_viz.ui import text_words as words
 from gpt_viz.ui.study import built_in
+from gpt_viz.ui.text import text_words as words
 from gpt_viz.ui.widgets.alphabet_view import AlphabetView
 
 FAMILY = "e\u0301 \U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f1e9\U0001f1ea \U0001f44b\U0001f3fd\n"

@@ -15,8 +15,8 @@ from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.engine import corpus
 from gpt_viz.protocol import Build, Cancel, OpenText
 from gpt_viz.shelf import RemoteText
-from gpt_viz.ui import text_words as words
 from gpt_viz.ui.study import built_in
+from gpt_viz.ui.text import text_words as words
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from gpt_viz.engine.opened import open_step
 from gpt_viz.engine.provenance import explain
 from gpt_viz.explanation import Explanation, Region, Sum
 from gpt_viz.protocol import ModelInfo, StepOpened, Tokens
-from gpt_viz.ui.derivation import derivation, term_cells
-from gpt_viz.ui.opened_step import OpenedStep
-from gpt_viz.ui.step_names import cell_name, symbol, without_batch
-from gpt_viz.ui.step_sheets import WRAPPED
+from gpt_viz.ui.steps.derivation import derivation, term_cells
+from gpt_viz.ui.steps.opened_step import OpenedStep
+from gpt_viz.ui.steps.step_names import cell_name, symbol, without_batch
+from gpt_viz.ui.steps.step_sheets import WRAPPED
 from gpt_viz.ui.widgets.formula_text import read
 from gpt_viz.ui.widgets.numbers import duration, written
 from gpt_viz.ui.widgets.terms import IN_ORDER, LARGEST_FIRST

@@ -3,7 +3,7 @@
 import pytest
 
 from gpt_viz.protocol import Cancelled, Distribution, Failed, Finished, Predict
-from gpt_viz.ui.errand import INTERVAL_S, Errand
+from gpt_viz.ui.asking.errand import INTERVAL_S, Errand
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
-from gpt_viz.ui.step_formulas import formulas
+from gpt_viz.ui.steps.step_formulas import formulas
 from gpt_viz.ui.theme import THEMES, theme
 from gpt_viz.ui.widgets.formula import Formula
 from gpt_viz.ui.widgets.formula_text import Cases, Fraction, Gap, Line, Paren, Root, Script, Total, Word, read

@@ -14,7 +14,7 @@ from gpt_viz.protocol import (
     TextRefused,
     Tokens,
 )
-from gpt_viz.ui.inquiry import INTERVAL_S, Inquiry
+from gpt_viz.ui.asking.inquiry import INTERVAL_S, Inquiry
 from gpt_viz.ui.study import Passage
 
 TOKENS = Tokens((0, 1), ("a", "b"))

@@ -14,9 +14,9 @@ from gpt_viz.protocol import (
     SaveCheckpoint,
     Train,
 )
-from gpt_viz.ui import keeping
-from gpt_viz.ui.keeping import RESTING_S, WORTH_S, Keeping
-from gpt_viz.ui.learner import Learner
+from gpt_viz.ui.training import keeping
+from gpt_viz.ui.training.keeping import RESTING_S, WORTH_S, Keeping
+from gpt_viz.ui.training.learner import Learner
 
 
 @pytest.fixture

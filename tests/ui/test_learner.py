@@ -30,8 +30,8 @@ from gpt_viz.protocol import (
     Validated,
 )
 from gpt_viz.schedule import TrainingSettings
-from gpt_viz.ui.learner import Learner, Plan
-from gpt_viz.ui.moment import Moment
+from gpt_viz.ui.training.learner import Learner, Plan
+from gpt_viz.ui.training.moment import Moment
 
 PLAN = Plan(None, None, TrainingSettings(steps=100))
 MODEL = ModelInfo(config=GPTConfig(), seed=0, device="cpu", alphabet=None, tensors=(), total=0, bytes=0, elapsed_s=0.0)

@@ -25,8 +25,8 @@ from gpt_viz import ledger, resources
 from gpt_viz.config import PRESETS, ConfigError, GPTConfig, preset
 from gpt_viz.protocol import DeviceInfo, ModelInfo
 from gpt_viz.quantities import short, size
-from gpt_viz.ui.draft import head_stops, width_stops
-from gpt_viz.ui.model_form import ModelForm
+from gpt_viz.ui.model.draft import head_stops, width_stops
+from gpt_viz.ui.model.model_form import ModelForm
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.theme import theme
 

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
-from gpt_viz.ui.architecture import counterpart, floors
+from gpt_viz.ui.steps.architecture import counterpart, floors
 from gpt_viz.ui.theme import THEMES, theme
 from gpt_viz.ui.widgets.navigator import Navigator
 from gpt_viz.ui.widgets.stops import FOLDED, FRAME

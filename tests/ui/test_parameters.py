@@ -12,10 +12,10 @@ from PySide6.QtCore import QPoint, Qt
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.protocol import ModelInfo, TensorInfo
-from gpt_viz.ui.links import has_step, module_of, step_of
 from gpt_viz.ui.panels.parameters import Parameters
-from gpt_viz.ui.parameter_rows import ParameterRows
-from gpt_viz.ui.percent import percents
+from gpt_viz.ui.parameters.parameter_rows import ParameterRows
+from gpt_viz.ui.parameters.percent import percents
+from gpt_viz.ui.steps.links import has_step, module_of, step_of
 from gpt_viz.ui.theme import theme
 from gpt_viz.ui.widgets.arcs import arcs
 

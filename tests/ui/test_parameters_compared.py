@@ -9,11 +9,18 @@ from test_parameters import GPT2, GPT3, STEP5, model, panel_of, settle
 
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
-from gpt_viz.ui.dragging import followed
-from gpt_viz.ui.model_form import ModelForm
-from gpt_viz.ui.parameter_rows import ParameterRows
-from gpt_viz.ui.parameter_sums import difference_sum, difference_words, heads_sum, heads_words, rule_sum, signed
-from gpt_viz.ui.parameter_view import ParameterView, heads_alone
+from gpt_viz.ui.model.model_form import ModelForm
+from gpt_viz.ui.parameters.dragging import followed
+from gpt_viz.ui.parameters.parameter_rows import ParameterRows
+from gpt_viz.ui.parameters.parameter_sums import (
+    difference_sum,
+    difference_words,
+    heads_sum,
+    heads_words,
+    rule_sum,
+    signed,
+)
+from gpt_viz.ui.parameters.parameter_view import ParameterView, heads_alone
 
 BUILD = PRESETS["build-gpt"].config
 TINY = GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12, qkv_bias=True, tied_head=True)

@@ -28,13 +28,13 @@ from gpt_viz.protocol import (
 )
 from gpt_viz.runner import Runner
 from gpt_viz.ui import controls, theme
-from gpt_viz.ui.moment import Moment
 from gpt_viz.ui.panel import Context
 from gpt_viz.ui.panels.sampling import Sampling
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.sheet import apply
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
+from gpt_viz.ui.training.moment import Moment
 from gpt_viz.worker import Mailbox
 
 ALPHABET = tuple("abcdefghij\n")

@@ -15,8 +15,8 @@ from gpt_viz.engine.initialise import build
 from gpt_viz.engine.trace import inspect
 from gpt_viz.protocol import ModelInfo, StepSeen, TextRefused, Tokens, Traced
 from gpt_viz.ui.panels.shapes import Shapes
-from gpt_viz.ui.step_rows import StepRows
-from gpt_viz.ui.step_words import paragraph, step_words
+from gpt_viz.ui.steps.step_rows import StepRows
+from gpt_viz.ui.steps.step_words import paragraph, step_words
 from gpt_viz.ui.theme import KINDS, contrast, mono_font, theme, tokens
 from gpt_viz.ui.widgets.code_strip import lit_ground
 

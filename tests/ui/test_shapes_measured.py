@@ -12,11 +12,11 @@ from gpt_viz.engine.initialise import build
 from gpt_viz.engine.stepstats import measure
 from gpt_viz.engine.trace import inspect
 from gpt_viz.protocol import Build, Finished, Inspect, MeasureSteps, StepsMeasured, Tokens
-from gpt_viz.ui.measured_rows import MEASURED, MeasuredRows
 from gpt_viz.ui.panels.shapes import Shapes
-from gpt_viz.ui.step_rows import TITLES
+from gpt_viz.ui.steps.measured_rows import MEASURED, MeasuredRows
+from gpt_viz.ui.steps.step_rows import TITLES
+from gpt_viz.ui.steps.walk import BEAT
 from gpt_viz.ui.theme import THEMES, theme
-from gpt_viz.ui.walk import BEAT
 from gpt_viz.ui.widgets.pass_slider import PassSlider
 
 TINY = GPTConfig(vocabulary=11, block_size=8, layers=2, heads=3, width=12)

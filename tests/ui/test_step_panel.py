@@ -26,7 +26,7 @@ from gpt_viz.protocol import (
     Traced,
 )
 from gpt_viz.ui.panels.step import Step
-from gpt_viz.ui.step_cursor import StepCursor
+from gpt_viz.ui.steps.step_cursor import StepCursor
 from gpt_viz.ui.theme import THEMES, theme
 from gpt_viz.ui.widgets.shades import STRETCHED
 from gpt_viz.ui.widgets.terms import IN_ORDER

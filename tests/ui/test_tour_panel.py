@@ -15,7 +15,7 @@ from gpt_viz.protocol import OTHER, ModelInfo, Tokens, Traced
 from gpt_viz.tour import STOPS
 from gpt_viz.ui.panels.tour import Tour
 from gpt_viz.ui.theme import THEMES, contrast, theme, tokens
-from gpt_viz.ui.tour_links import line_of, links
+from gpt_viz.ui.tour.tour_links import line_of, links
 from gpt_viz.ui.widgets.code_colours import COMMENT, DEFINED, KEYWORD, PLAIN, ROLES, VALUE, colour, coloured
 from gpt_viz.ui.widgets.code_layout import CodeRow, pieces
 from gpt_viz.ui.widgets.code_view import CodeView

@@ -29,10 +29,10 @@ from gpt_viz.protocol import (
     Untrain,
     Validated,
 )
-from gpt_viz.ui import training_words as words
-from gpt_viz.ui.learner import Learner
 from gpt_viz.ui.panels.training import Training
 from gpt_viz.ui.study import built_in
+from gpt_viz.ui.training import training_words as words
+from gpt_viz.ui.training.learner import Learner
 from gpt_viz.ui.widgets.segments import Segments
 from gpt_viz.ui.widgets.time_machine import FRAME_MS
 

@@ -29,9 +29,18 @@ from gpt_viz.protocol import (
 from gpt_viz.ui.panels.weights import POINT, WeightsPanel
 from gpt_viz.ui.selection import Selection
 from gpt_viz.ui.theme import theme
-from gpt_viz.ui.weight_place import exists, first_place, owner, place_of
-from gpt_viz.ui.weight_words import cell_words, limit_of, pairs, rounded, sentence, short_name, sizes_words, table
-from gpt_viz.ui.weights_inquiry import INTERVAL_S, WeightsInquiry
+from gpt_viz.ui.weights.weight_place import exists, first_place, owner, place_of
+from gpt_viz.ui.weights.weight_words import (
+    cell_words,
+    limit_of,
+    pairs,
+    rounded,
+    sentence,
+    short_name,
+    sizes_words,
+    table,
+)
+from gpt_viz.ui.weights.weights_inquiry import INTERVAL_S, WeightsInquiry
 from gpt_viz.ui.widgets.histogram import Bins
 from gpt_viz.ui.widgets.histogram import Histogram as Bars
 from gpt_viz.ui.widgets.shades import SIGNED

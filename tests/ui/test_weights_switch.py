@@ -16,7 +16,7 @@ from gpt_viz.engine.engine import Engine, make_engine
 from gpt_viz.engine.initialise import build
 from gpt_viz.protocol import CURRENT, Attended, Build, SaveCheckpoint, Train
 from gpt_viz.schedule import TrainingSettings
-from gpt_viz.ui import shipped
+from gpt_viz.ui.model import shipped
 from gpt_viz.ui.palette import keys_of
 from gpt_viz.ui.widgets.segments import Segments
 

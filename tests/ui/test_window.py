@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from gpt_viz import resources, settings
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.protocol import Build, Cancelled, EngineReady, Inspect, OpenText, Sample
-from gpt_viz.ui.sampling_words import unreadable
+from gpt_viz.ui.sampling.sampling_words import unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (

@@ -7,12 +7,12 @@ from gpt_viz.engine import text_jobs
 from gpt_viz.protocol import EngineReady, FetchText, OpenText
 from gpt_viz.resources import alphabet
 from gpt_viz.runner import Runner
-from gpt_viz.ui.builder import Builder
-from gpt_viz.ui.model_form import ModelForm
+from gpt_viz.ui.model.builder import Builder
+from gpt_viz.ui.model.model_form import ModelForm
 from gpt_viz.ui.opening import Choice
 from gpt_viz.ui.study import Study
 from gpt_viz.ui.subject import Subject
-from gpt_viz.ui.texts import Texts
+from gpt_viz.ui.text.texts import Texts
 
 
 class TextEngine(FakeEngine):

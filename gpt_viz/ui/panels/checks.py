@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout
 from gpt_viz import claims
 from gpt_viz.claims import NAMES
 from gpt_viz.protocol import Cancelled, Checked, Event, Failed, Finished, MomentShown, Progress, TrainedSteps
-from gpt_viz.ui.check_detail import CheckDetail
-from gpt_viz.ui.checker import Checker
+from gpt_viz.ui.checking.check_detail import CheckDetail
+from gpt_viz.ui.checking.checker import Checker
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.widgets.check_list import CheckList, CheckRow
 from gpt_viz.ui.widgets.check_mark import FAILED, PASSED, RUNNING, SILENT, WAITING, WORDS

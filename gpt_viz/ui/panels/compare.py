@@ -13,18 +13,19 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from gpt_viz.compare_measures import ORDERS, divergence, likely, paired_order
 from gpt_viz.protocol import CURRENT, OTHER, Event, Failed, ModelInfo
-from gpt_viz.ui import compare_words as words
-from gpt_viz.ui import duet, theme
-from gpt_viz.ui.checkpoint_question import ask_setting
-from gpt_viz.ui.common_text import texts_of
-from gpt_viz.ui.compare_heads import CompareHeads
-from gpt_viz.ui.compare_sides import CompareSides
-from gpt_viz.ui.compare_texts import CompareTexts
-from gpt_viz.ui.comparison import ASKER, EVENTS, Comparison
-from gpt_viz.ui.counterpart import Pick
-from gpt_viz.ui.duet import Duet
+from gpt_viz.ui import theme
+from gpt_viz.ui.comparing import compare_words as words
+from gpt_viz.ui.comparing import duet
+from gpt_viz.ui.comparing.common_text import texts_of
+from gpt_viz.ui.comparing.compare_heads import CompareHeads
+from gpt_viz.ui.comparing.compare_sides import CompareSides
+from gpt_viz.ui.comparing.compare_texts import CompareTexts
+from gpt_viz.ui.comparing.comparison import ASKER, EVENTS, Comparison
+from gpt_viz.ui.comparing.counterpart import Pick
+from gpt_viz.ui.comparing.duet import Duet
+from gpt_viz.ui.model.checkpoint_question import ask_setting
+from gpt_viz.ui.model.shipped import fitting
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.shipped import fitting
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.colormap import LINEAR, LOG
 from gpt_viz.ui.widgets.compare_layout import CompareLayout

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
-from gpt_viz.ui.links import has_step, module_of, step_of
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.parameter_rows import TITLES, ParameterRows
-from gpt_viz.ui.parameter_sums import difference_sum, difference_words, heads_sum, heads_words, rule_sum
-from gpt_viz.ui.parameter_view import TITLE, ParameterView, heads_alone
-from gpt_viz.ui.parameter_words import about, largest, short, totals
+from gpt_viz.ui.parameters.parameter_rows import TITLES, ParameterRows
+from gpt_viz.ui.parameters.parameter_sums import difference_sum, difference_words, heads_sum, heads_words, rule_sum
+from gpt_viz.ui.parameters.parameter_view import TITLE, ParameterView, heads_alone
+from gpt_viz.ui.parameters.parameter_words import about, largest, short, totals
+from gpt_viz.ui.steps.links import has_step, module_of, step_of
 from gpt_viz.ui.widgets.chart_and_table import ChartAndTable
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.footed import Footed

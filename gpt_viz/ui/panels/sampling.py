@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from gpt_viz.config import ConfigError, check_seed
 from gpt_viz.protocol import Built, Cancelled, Distribution, Drawn, Event, Failed, Finished, ModelInfo, Tokens
-from gpt_viz.ui import sampling_words as words
 from gpt_viz.ui import theme
 from gpt_viz.ui.header import Sentence
-from gpt_viz.ui.lookout import Lookout
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.sampler import Plan, Sampler
+from gpt_viz.ui.sampling import sampling_words as words
+from gpt_viz.ui.sampling.lookout import Lookout
+from gpt_viz.ui.sampling.sampler import Plan, Sampler
 from gpt_viz.ui.widgets.bars import ORDERS, Bars
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.fields import SmallLabel

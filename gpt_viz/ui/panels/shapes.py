@@ -27,12 +27,12 @@ from gpt_viz.protocol import (
     Traced,
     TrainedSteps,
 )
-from gpt_viz.ui.inquiry import Inquiry
-from gpt_viz.ui.measured_rows import MEASURED, MeasuredRows
+from gpt_viz.ui.asking.inquiry import Inquiry
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.step_rows import TITLES
-from gpt_viz.ui.step_words import loss_words, paragraph, spelt_out, step_words
-from gpt_viz.ui.walk import Walk
+from gpt_viz.ui.steps.measured_rows import MEASURED, MeasuredRows
+from gpt_viz.ui.steps.step_rows import TITLES
+from gpt_viz.ui.steps.step_words import loss_words, paragraph, spelt_out, step_words
+from gpt_viz.ui.steps.walk import Walk
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.code_strip import CodeStrip
 from gpt_viz.ui.widgets.lazy_rows import Path

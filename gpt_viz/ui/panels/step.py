@@ -26,17 +26,17 @@ from gpt_viz.protocol import (
     Traced,
     TrainedSteps,
 )
-from gpt_viz.ui.architecture import floors
-from gpt_viz.ui.inquiry import Inquiry
-from gpt_viz.ui.opened_step import OpenedStep
+from gpt_viz.ui.asking.inquiry import Inquiry
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.step_cursor import StepCursor
-from gpt_viz.ui.step_formulas import formulas
-from gpt_viz.ui.step_measures import known_figures, notes
-from gpt_viz.ui.step_names import is_parameter, symbol
-from gpt_viz.ui.step_parts import step_parts
-from gpt_viz.ui.step_rows import letters, sizes
-from gpt_viz.ui.step_words import paragraph, step_words
+from gpt_viz.ui.steps.architecture import floors
+from gpt_viz.ui.steps.opened_step import OpenedStep
+from gpt_viz.ui.steps.step_cursor import StepCursor
+from gpt_viz.ui.steps.step_formulas import formulas
+from gpt_viz.ui.steps.step_measures import known_figures, notes
+from gpt_viz.ui.steps.step_names import is_parameter, symbol
+from gpt_viz.ui.steps.step_parts import step_parts
+from gpt_viz.ui.steps.step_rows import letters, sizes
+from gpt_viz.ui.steps.step_words import paragraph, step_words
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.manners import named, tip
 from gpt_viz.ui.widgets.shades import LINEAR, STRETCHED

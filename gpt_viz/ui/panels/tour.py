@@ -14,8 +14,8 @@ from gpt_viz.protocol import CURRENT, Event, ModelInfo, Traced
 from gpt_viz.tour import STOPS, Chapter
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.theme import theme
-from gpt_viz.ui.tour_links import Link, code_rows, line_of, links
-from gpt_viz.ui.tour_words import filled, numbers, table
+from gpt_viz.ui.tour.tour_links import Link, code_rows, line_of, links
+from gpt_viz.ui.tour.tour_words import filled, numbers, table
 from gpt_viz.ui.widgets.code_view import CodeView
 from gpt_viz.ui.widgets.manners import named
 from gpt_viz.ui.widgets.prose import CODE, LINK, NOTE, TEXT, TITLE, Part, Prose

@@ -16,11 +16,11 @@ from gpt_viz.protocol import Event, ModelInfo, TextOpened
 from gpt_viz.quantities import size
 from gpt_viz.schedule import TrainingSettings
 from gpt_viz.ui import theme
-from gpt_viz.ui import training_words as words
 from gpt_viz.ui.header import Sentence
-from gpt_viz.ui.learner import Learner, Plan
 from gpt_viz.ui.panel import Context, Panel
 from gpt_viz.ui.study import built_in
+from gpt_viz.ui.training import training_words as words
+from gpt_viz.ui.training.learner import Learner, Plan
 from gpt_viz.ui.widgets.chooser import Chooser
 from gpt_viz.ui.widgets.curve import Curve
 from gpt_viz.ui.widgets.fields import SmallLabel

@@ -9,10 +9,10 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
 from gpt_viz.protocol import Event, ModelInfo, Weights, WeightsOpened
-from gpt_viz.ui.links import has_step, step_of
 from gpt_viz.ui.panel import Context, Panel
-from gpt_viz.ui.weight_place import exists, first_place, owner, place_of
-from gpt_viz.ui.weight_words import (
+from gpt_viz.ui.steps.links import has_step, step_of
+from gpt_viz.ui.weights.weight_place import exists, first_place, owner, place_of
+from gpt_viz.ui.weights.weight_words import (
     axes_of,
     cell_words,
     limit_of,
@@ -23,7 +23,7 @@ from gpt_viz.ui.weight_words import (
     sizes_words,
     table,
 )
-from gpt_viz.ui.weights_inquiry import HEARD, WeightsInquiry
+from gpt_viz.ui.weights.weights_inquiry import HEARD, WeightsInquiry
 from gpt_viz.ui.widgets.histogram import Bins
 from gpt_viz.ui.widgets.manners import named
 from gpt_viz.ui.widgets.sheet import Sheet
