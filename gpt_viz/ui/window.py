@@ -1,6 +1,6 @@
 """The window: puts form, text, panels and messages together. Knows no panel by name and no engine.
 
-It is up before numpy, pyqtgraph, the panels and torch are loaded: they come after the first paint.
+It is painted before numpy, the panels, torch and what answers the user are loaded: they come after the first paint.
 """
 
 from __future__ import annotations

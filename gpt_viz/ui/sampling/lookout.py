@@ -30,10 +30,8 @@ class Lookout:
         self._asked: object = None
         self._answer: Distribution | None = None
         self._answered: Moment | None = None  # which weights gave the answer
-        self._shown: tuple[Distribution | None, Moment | None] = (
-            None,
-            None,
-        )  # what was looked at last, and whose it is
+        # What was looked at last, and whose it is.
+        self._shown: tuple[Distribution | None, Moment | None] = (None, None)
         self.failure = ""
 
     # -- where to --
