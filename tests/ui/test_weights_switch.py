@@ -300,18 +300,15 @@ def test_the_weights_that_ship_are_of_the_preset_and_reached_1_50(step5):
     assert losses[-1] <= 1.50
 
 
-def test_the_weights_that_ship_predict_the_text_they_were_not_trained_on(step5, shared):
-    text = (shared / "data" / "tinyshakespeare.txt").read_text(encoding="utf-8")
-    engine = Engine(threads=1)
-    from gpt_viz.protocol import OpenCheckpoint
+def test_the_weights_that_ship_prove_their_loss_on_the_end_of_the_text(step5, shared):
+    from gpt_viz.protocol import Checked, OpenCheckpoint, RunChecks
 
+    engine = Engine(threads=1)
     for _ in engine.run(OpenCheckpoint(job=1, path=str(step5))):
         pass
-    held = engine.model(CURRENT)
-    ids = torch.tensor(held.tokenizer.encode(text[-len(text) // 10 :]))
-    block = held.info.config.block_size
-    starts = torch.arange(0, len(ids) - block - 1, (len(ids) - block - 1) // 192)
-    windows = torch.stack([ids[at : at + block + 1] for at in starts])
-    with torch.no_grad():
-        _, loss = held.model(windows[:, :-1], windows[:, 1:])
-    assert float(loss) < 1.60
+    corpus = str(shared / "data" / "tinyshakespeare.txt")
+    events = engine.run(RunChecks(job=2, text="First", names=("validation_loss",), corpus=corpus))
+    found = next(event for event in events if isinstance(event, Checked))
+    assert found.passed is True
+    assert dict(found.facts)["loss"] <= 1.50
+    assert "last 10% of tinyshakespeare.txt" in found.detail
