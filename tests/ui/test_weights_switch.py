@@ -14,6 +14,7 @@ from gpt_viz.config import PRESETS, GPTConfig, Preset
 from gpt_viz.engine.checkpoints.saving import save
 from gpt_viz.engine.engine import Engine, make_engine
 from gpt_viz.engine.initialise import build
+from gpt_viz.engine.trace import inspect
 from gpt_viz.protocol import CURRENT, Attended, Build, SaveCheckpoint, Train
 from gpt_viz.schedule import TrainingSettings
 from gpt_viz.ui.model import shipped
@@ -312,3 +313,18 @@ def test_the_weights_that_ship_prove_their_loss_on_the_end_of_the_text(step5, sh
     assert found.passed is True
     assert dict(found.facts)["loss"] <= 1.50
     assert "last 10% of tinyshakespeare.txt" in found.detail
+
+
+def test_the_weights_that_ship_read_the_built_in_passage_and_look_at_the_previous_character(step5):
+    from gpt_viz.engine.checkpoints.opening import open_checkpoint
+
+    model, alphabet = open_checkpoint(step5).model, resources.alphabet()
+    ids = torch.tensor([alphabet.index(character) for character in resources.passage()])
+    N = model.config.block_size
+    windows = torch.stack([ids[at : at + N + 1] for at in range(0, len(ids) - N, N)])
+    with torch.no_grad():
+        _, loss = model(windows[:, :-1], windows[:, 1:])
+    assert float(loss) == pytest.approx(1.7727, abs=1e-3)  # a text that no training has seen
+    back = inspect(model, ids[None, :N], attention=True).patterns[0].diagonal(-1, 1, 2).mean(1)  # of layer 0, by head
+    assert back.argmax() == 3
+    assert back[3] == pytest.approx(0.961, abs=1e-2)
