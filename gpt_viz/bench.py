@@ -100,6 +100,7 @@ def window_figures(seconds: float = 8.0) -> dict[str, Any]:
     waits.join()
     _set_threads(1)
     rest = lateness(seconds)
+    window.panels["sampling"].controls.tokens.setValue(0)  # type: ignore[attr-defined]  # without end
     press("sampling.run")
     live = lateness(seconds)
     press("sampling.stop")

@@ -1,11 +1,10 @@
-"""Once a frame: empties the mailbox, hands each event to those that want it, and has the visible panels paint.
+"""Once a frame: empties the mailbox, hands each event to those that want it, and has a visible panel paint.
 
 Knows no panel and no event by name. What one listener or panel does wrong stops none of the others.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -15,7 +14,6 @@ from gpt_viz.protocol import Event
 from gpt_viz.ui.panel import Panel
 
 FRAME_MS = 16
-DRAW_S = 0.001  # Qt's painting of what was drawn comes after the frame, and takes some three times as long
 
 
 class Mail(Protocol):
@@ -66,26 +64,21 @@ class Bridge(QObject):
         self._timer.stop()
 
     def frame(self) -> None:
-        """One frame: all events that wait, then at most one `draw` of each panel that can be seen and has news.
+        """One frame: all events that wait, then one `draw`: of the panel that can be seen, has news, and waits longest.
 
-        When a frame has worked for DRAW_S, the panels that are left come in the next one, and first: they would all
-        have their news at once, and the window would be deaf meanwhile.
+        The other ones come in the next frames: all would have their news at once, and with Qt's painting after it the
+        window would be deaf meanwhile.
         """
         for event in self._mailbox.drain():
             self._deliver(event)
-        drawn = False
-        began = time.thread_time()
-        for _ in range(len(self._panels)):
-            panel = self._panels.pop(0)
-            self._panels.append(panel)
-            if panel.dirty and panel.in_sight():
-                panel.dirty = False  # first: what draw() itself marks is for the next frame
-                self._guarded(panel.draw)
-                drawn = True
-                if time.thread_time() - began > DRAW_S:
-                    break
-        if drawn:
-            self.painted.emit()
+        panel = next((each for each in self._panels if each.dirty and each.in_sight()), None)
+        if panel is None:
+            return
+        self._panels.remove(panel)
+        self._panels.append(panel)
+        panel.dirty = False  # first: what draw() itself marks is for a later frame
+        self._guarded(panel.draw)
+        self.painted.emit()
 
     def _deliver(self, event: Event) -> None:
         if not self._accepts(event):

@@ -50,7 +50,7 @@ class Panel(QWidget):
 
     `events` are the kinds that `handle` wants. `needs` are those computations ("trace", "attention") that are made
     only while a panel which needs them can be seen. `behind` is the panel that it is a tab with at first, where that is
-    not any one.
+    not any one. What is not `of_text` stays as it is whatever text is read.
     """
 
     name: ClassVar[str]
@@ -59,6 +59,7 @@ class Panel(QWidget):
     events: ClassVar[tuple[type[Event], ...]] = ()
     needs: ClassVar[frozenset[str]] = frozenset()
     behind: ClassVar[str] = ""
+    of_text: ClassVar[bool] = True
 
     shown = Signal()
 
@@ -81,7 +82,8 @@ class Panel(QWidget):
         column.addLayout(self._pages)
         context.subject.changed.connect(self.mark)
         context.selection.changed.connect(self.mark)
-        context.study.read.connect(self.mark)
+        if self.of_text:
+            context.study.read.connect(self.mark)
 
     # -- what subclasses write --
 

@@ -53,6 +53,7 @@ class Parameters(Panel):
     name = "parameters"
     title = "Parameters"
     order = 1
+    of_text = False
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -204,9 +204,12 @@ class Shapes(Panel):
     def _show(self, config: GPTConfig) -> None:
         traced = self._trace()
         measured = self._measured(traced)
-        if self.rows is not None and self._made_of == (config, traced, measured, self._figures):
+        ran = None if traced is None else (len(traced.tokens.ids), traced.steps, traced.loss is not None)
+        made_of = (config, ran, measured, self._figures)
+        if self.rows is not None and self._made_of == made_of:
+            self.rows.ids = spelt_out(traced.tokens, _FEW) if traced else ""  # all that a pass of that size changes
             return
-        self._made_of = (config, traced, measured, self._figures)
+        self._made_of = made_of
         form = self.rows.form if self.rows else None
         if traced is None:
             self.rows = MeasuredRows(config, config.block_size, None, figures=self._figures)

@@ -39,6 +39,7 @@ class WeightsPanel(Panel):
     name = "weights"
     title = "Weights"
     order = 8
+    of_text = False
     events = HEARD
     behind = "attention"  # so that it can be seen beside the table in which tensors are chosen
 

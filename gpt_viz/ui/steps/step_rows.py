@@ -19,12 +19,15 @@ _HEAD_STEPS = 8  # q, k, v, products, scores, masked, A, out
 
 
 class StepRows:
-    """The rows of one pass over `tokens` tokens. `seen` are the steps that ran, None where none did."""
+    """The rows of one pass over `tokens` tokens. `seen` are the steps that ran, None where none did.
+
+    `ids` is said of the first row; it may be set anew.
+    """
 
     def __init__(
         self, config: GPTConfig, tokens: int, seen: Sequence[StepSeen] | None, *, loss: bool = True, ids: str = ""
     ) -> None:
-        self.config, self.tokens, self.seen, self._ids = config, tokens, seen, ids
+        self.config, self.tokens, self.seen, self.ids = config, tokens, seen, ids
         self.form: Hashable = (config.layers, config.heads, loss)
         self.steps = ledger.steps(config, loss=loss)
         self._first = self.steps.index_of("embedded") + 1
@@ -116,7 +119,7 @@ class StepRows:
         )
 
     def _note(self, spec: StepSpec) -> str:
-        return f"ids: {self._ids}" if spec.name == "ids" and self._ids else spec.name
+        return f"ids: {self.ids}" if spec.name == "ids" and self.ids else spec.name
 
     def _sizes(self, name: str) -> tuple[str, str]:
         """Letters and sizes of what leaves a block or a head."""
