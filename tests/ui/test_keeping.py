@@ -7,6 +7,7 @@ from test_learner import MODEL, PLAN, asked, began, kept, steps
 from gpt_viz import settings
 from gpt_viz.protocol import (
     Built,
+    Cancel,
     CheckpointOpened,
     CheckpointSaved,
     Failed,
@@ -153,6 +154,21 @@ def test_what_the_user_saved_is_not_offered(it):
     it.tell(CheckpointSaved(job=80, path="mine.safetensors", bytes=7))
     it.tell(Built(job=90, model=MODEL))
     assert not it.proposed
+
+
+def test_a_file_under_way_when_the_model_is_replaced_is_given_up_and_counts_for_nothing(it):
+    it.train(WORTH_S + 1)
+    write(it)
+    it.train(WORTH_S + 1)
+    late = saves(it)[-1]
+    it.tell(Built(job=90, model=MODEL))
+    assert asked(it, Cancel)[-1].target == late.job
+    it.tell(CheckpointSaved(job=late.job, path=late.path, bytes=7))
+    it.learner.run(PLAN)
+    it.job = asked(it, Train)[-1].job
+    it.tell(began(it.job))
+    it.train(1)
+    assert it.keeping.unkept  # the new model's training is in no file, whatever the late one holds
 
 
 def test_what_was_opened_again_is_still_only_in_that_file(it):

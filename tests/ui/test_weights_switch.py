@@ -328,3 +328,12 @@ def test_the_weights_that_ship_read_the_built_in_passage_and_look_at_the_previou
     back = inspect(model, ids[None, :N], attention=True).patterns[0].diagonal(-1, 1, 2).mean(1)  # of layer 0, by head
     assert back.argmax() == 3
     assert back[3] == pytest.approx(0.961, abs=1e-2)
+
+
+def test_the_weights_that_ship_are_known_by_any_path_to_them(step5, monkeypatch):
+    monkeypatch.chdir(step5.parent)
+    assert shipped.ships(str(step5))
+    assert shipped.ships(step5.name)
+    assert shipped.ships(f"./{step5.name}")
+    assert not shipped.ships(f"other/{step5.name}")
+    assert not shipped.ships("")

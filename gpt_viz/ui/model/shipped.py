@@ -54,7 +54,8 @@ def untrained_config(model: ModelInfo) -> GPTConfig:
 
 def ships(path: str) -> bool:
     """Whether a file is one of them."""
-    return bool(path) and any(str(resources.checkpoint(name) or "") == path for name in PRESETS)
+    shipped = filter(None, map(resources.checkpoint, PRESETS))
+    return bool(path) and Path(path).resolve() in [each.resolve() for each in shipped]
 
 
 def _alike(one: GPTConfig, other: GPTConfig) -> bool:

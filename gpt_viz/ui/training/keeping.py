@@ -18,6 +18,7 @@ from gpt_viz import settings
 from gpt_viz.protocol import (
     CURRENT,
     Built,
+    Cancel,
     Cancelled,
     CheckpointOpened,
     CheckpointSaved,
@@ -158,6 +159,10 @@ class Keeping(QObject):
         """The training in the file is no longer the model's: put it aside, and say where it is."""
         steps, held = self._kept, self._kept > 0 and (self._unsaved or self._opened)
         self._kept, self._unkept_s, self._unsaved, self._opened = 0, 0.0, False, False
+        if self._job is not None:  # it may come to write the next model already, which has nothing to be kept
+            self._send(Cancel(job=self._new_job(), target=self._job))
+            self._job, self._writing = None, 0
+            self._go_on()
         if not held:
             return
         try:
