@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def check_writable(out: Path) -> None:
-    """Raises UsageError where no file can be written at this path: a folder, a device, nowhere, not allowed."""
+def check_writable(out: Path, option: str = "--out") -> None:
+    """Raises UsageError where no file can be written at this path: a folder, a device, nowhere, not allowed.
+
+    `option` is the one that gave the path.
+    """
     folder = out.parent
     if not out.name or out.is_dir():
-        raise UsageError(f"{out} is a folder; --out takes the name of a file")
+        raise UsageError(f"{out} is a folder; {option} takes the name of a file")
     if out.exists() and not out.is_file():
-        raise UsageError(f"{out} is not an ordinary file; --out would replace it")
+        raise UsageError(f"{out} is not an ordinary file; {option} would replace it")
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder} to write {out.name} to")
     if not os.access(folder, os.W_OK):

@@ -42,11 +42,14 @@ def train(
     args: argparse.Namespace, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
 ) -> tuple[str, int]:
     """The text for stdout, and the exit code. Raises ValueErrors that say what to change, and WorkError."""
-    for path in filter(None, (args.out, args.best)):
-        archive.check_writable(Path(path))
+    archive.check_writable(Path(args.out))
+    if args.best:
+        archive.check_writable(Path(args.best), "--best")
     if args.best and Path(args.best).resolve() == Path(args.out).resolve():
         raise UsageError(f"--best and --out are both {args.out}; the run and its best weights need a file each")
     begin = start(args)
+    if args.best and begin.settings.validation == 0:
+        raise UsageError("--best keeps the weights of the lowest estimate; give a --validation share above 0 for one")
     work = _Work(begin, args, Meter(sys.stderr if stream is None else stream, clock), clock)
     if begin.complete:
         work.nothing_to_do()
@@ -73,6 +76,7 @@ class _Work:
         self._speed = self._left_s = 0.0
         self._begun_at = self._saved_at = clock()
         self._bytes = 0
+        self._lowest = math.inf  # the estimate of the weights in the file --best
         self._stopped = False
 
     def run(self, interrupted: Callable[[], bool]) -> None:
@@ -159,6 +163,11 @@ class _Work:
         if self._sha256 is not None and self._sha256 != event.sha256:
             raise UsageError(f"{self._args.out} was trained on another text than {self._args.corpus}")
         self._know_so_far()
+        if self._args.best and event.windows == 0:
+            raise UsageError(
+                f"--best keeps the weights of the lowest estimate, and {event.validation_tokens:,} tokens to validate "
+                "hold no window for one; give a larger --validation share"
+            )
         where = f", from step {event.step:,}" if event.step else ""
         self._meter.say(
             f"{event.name}: {event.tokens:,} tokens to train on, {event.validation_tokens:,} to validate{where}"
@@ -166,9 +175,15 @@ class _Work:
 
     def _know_so_far(self) -> None:
         course = self._engine.model(CURRENT).course
-        if course is not None and course.validations:
-            self._validation = course.validations[-1][1]
-        if course is not None and course.losses:
+        if course is None:
+            return
+        # Of this run alone: an earlier one may have been on another text.
+        estimates = course.validations if course.run is None else [(at, loss) for at, loss, _ in course.run.estimates]
+        if estimates:
+            self._validation = estimates[-1][1]
+        if self._args.best and Path(self._args.best).is_file():
+            self._lowest = min((loss for _, loss in estimates if math.isfinite(loss)), default=math.inf)
+        if course.losses:
             self._loss = course.losses[-1]
 
     def _show(self, step: int, *, mark: bool = False) -> None:
@@ -180,13 +195,10 @@ class _Work:
         self._meter.show(step - self._began.first, self._began.last - self._began.first, "  ".join(figures), mark=mark)
 
     def _keep_best(self, loss: float) -> None:
-        """Write the weights of the estimate just made, where none was lower, those from before a break included."""
-        course = self._engine.model(CURRENT).course
-        assert course is not None
-        lowest = min((each for _, each in course.validations if math.isfinite(each)), default=-math.inf)
-        if self._args.best and loss <= lowest:
-            command = SaveCheckpoint(job=4, path=str(self._args.best), resumable=False)
-            for _ in self._engine.run(command):
+        """Write the weights of the estimate just made, where it is lower than that of those in the file."""
+        if self._args.best and loss < self._lowest:
+            self._lowest = loss
+            for _ in self._engine.run(SaveCheckpoint(job=4, path=str(self._args.best), resumable=False)):
                 pass
 
     def _save(self, *, whole: bool = True) -> None:

@@ -190,12 +190,43 @@ def test_the_weights_of_the_lowest_estimate_are_kept_in_a_file_of_their_own(trai
 
 def test_a_run_gone_on_with_writes_over_the_best_only_where_it_is_better(train, tmp_path):
     out, best = tmp_path / "run.safetensors", tmp_path / "best.safetensors"
-    train(out, "--steps", 4, "--batch", 2, "--eval-every", 2, "--lr", 0.01, "--best", best)
-    before = open_checkpoint(best).history["validations"][-1]
-    assert before[0] == 4
+    words = ["--batch", 2, "--eval-every", 2, "--lr", 1, "--best", best]  # so fast that it only gets worse
+    train(out, "--steps", 4, *words)
+    before, lowest = best.read_bytes(), open_checkpoint(best).history["validations"][-1][1]
     train(out, "--steps", 8, "--resume", "--best", best, small=False)
-    after = open_checkpoint(best).history["validations"]
-    assert after[-1][1] == min(loss for _, loss in open_checkpoint(out).history["validations"])
+    later = [loss for step, loss in open_checkpoint(out).history["validations"] if step > 4]
+    assert min(later) > lowest
+    assert best.read_bytes() == before
+    best.unlink()  # gone: then the lowest from here on is what can be kept
+    train(out, "--steps", 12, "--resume", "--best", best, small=False)
+    last = [loss for step, loss in open_checkpoint(out).history["validations"] if step > 8]
+    assert open_checkpoint(best).history["validations"][-1][1] == min(last)
+
+
+def test_the_best_weights_are_those_of_this_text(train, tmp_path):
+    easy = tmp_path / "easy.txt"
+    first, second, best = (tmp_path / f"{name}.safetensors" for name in "abc")
+    easy.write_text("aaaaaaaaaa" * 60, newline="")
+    train(first, "--steps", 30, "--batch", 4, "--lr", 0.1, text=easy)
+    words = ["--steps", 2, "--batch", 2, "--checkpoint", first, "--best", best]
+    assert train(second, *words, small=False)[0] == 0
+    kept = open_checkpoint(best).history
+    assert kept["validations"][-1][1] > min(loss for _, loss in open_checkpoint(first).history["validations"])
+    assert [len(run["estimates"]) > 0 for run in kept["runs"]][-1]
+
+
+def test_best_without_an_estimate_is_refused(train, tmp_path):
+    out, best = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    code, said, err = train(out, "--steps", 2, "--validation", 0, "--best", best)
+    assert (code, said) == (2, "")
+    assert "give a --validation share above 0" in err
+    code, said, err = train(out, "--steps", 2, "--validation", 0.001, "--best", best)
+    assert (code, said) == (2, "")
+    assert "hold no window for one; give a larger --validation share" in err
+    code, said, err = train(out, "--steps", 2, "--best", tmp_path)
+    assert (code, said) == (2, "")
+    assert "--best takes the name of a file" in err
+    assert not best.exists()
 
 
 def test_the_best_weights_need_a_file_of_their_own(train, tmp_path):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
 
 from torch import Tensor
 
 from gpt_viz.engine.material import Material
 from gpt_viz.engine.model import GPT
-from gpt_viz.engine.past import plain, understood
+from gpt_viz.engine.past import Estimate, estimates_of, plain, understood
 from gpt_viz.engine.resuming import Rest, put_back, rest_of, state_of
 from gpt_viz.engine.timeline import LIMIT_BYTES, Timeline
 from gpt_viz.engine.training import StepResult, Trainer, split
@@ -30,8 +30,8 @@ Source: TypeAlias = tuple[str | None, str | None]
 class Run:
     """One run: a text, settings, and how far it is. `first` is the moment that it began at.
 
-    `windows` is how many of the validation part an estimate takes (0: all). `sampled_at` is the moment of its last
-    sample, `sample_due` when the next one may come.
+    `estimates` are (moment, mean loss in nats per token, windows that it is over) on the validation part.
+    `sampled_at` is the moment of its last sample, `sample_due` when the next one may come.
     """
 
     source: Source
@@ -40,7 +40,7 @@ class Run:
     first: int
     trainer: Trainer
     validation: Tensor
-    windows: int = 0
+    estimates: list[Estimate] = field(default_factory=list)
     sampled_at: int | None = None
     sample_due: float = 0.0
 
@@ -64,7 +64,7 @@ class Run:
             "sha256": self.material.sha256,
             "characters": self.material.characters,
             "tokens": len(self.material.ids),
-            "windows": self.windows,
+            "estimates": [[step, plain(loss), windows] for step, loss, windows in self.estimates],
         }
 
 
@@ -129,15 +129,15 @@ class Course:
         self.wear_newest()
         ids, validation = split(material.ids, settings.validation)
         trainer = Trainer(self.model, ids, settings)
-        rest, first = self.rest, self.step
+        rest, first, estimates = self.rest, self.step, list[Estimate]()
         if rest is not None and _continues(rest, material, settings):
             put_back(trainer, rest)
             first = rest.first
-            self._past.pop()
+            estimates = estimates_of(self._past.pop())
         if self.run is not None and self.run.trainer.step_number:
             self._past.append(self.run.summary())
         self.rest = None
-        self.run = Run(source, material, settings, first, trainer, validation)
+        self.run = Run(source, material, settings, first, trainer, validation, estimates)
         return self.run
 
     def made(self, result: StepResult) -> None:
@@ -149,8 +149,14 @@ class Course:
         self._shown = self.step
 
     def validated(self, step: int) -> bool:
-        """Whether the newest estimate is of this moment."""
-        return bool(self.validations) and self.validations[-1][0] == step
+        """Whether the run's newest estimate is of this moment; one of an earlier run is of another text."""
+        return self.run is not None and bool(self.run.estimates) and self.run.estimates[-1][0] == step
+
+    def estimated(self, loss: float, windows: int) -> None:
+        """One more estimate of the newest weights on the run's validation part."""
+        assert self.run is not None
+        self.run.estimates.append((self.step, loss, windows))
+        self.validations.append((self.step, loss))
 
     def undo(self) -> None:
         """Back to the first moment, bit for bit, as if there had been no run here."""
@@ -172,7 +178,7 @@ class Course:
 
         They are `steps` from their origin, which was `drawn` from the model's seed, or else came in a file. `runs` are
         what was trained on and how; `losses` those of the last steps, one each; `validations` are (moment, loss)
-        pairs. Numbers that are not finite are None.
+        pairs over all runs, those of each run with their number of windows. Numbers that are not finite are None.
         """
         shown = self._shown
         runs = [*self._past, *([] if self.run is None else [self.run.summary()])]
@@ -180,7 +186,7 @@ class Course:
         return {
             "steps": shown,
             "drawn": self.drawn,
-            "runs": [{**each, "steps": min(each["steps"], shown - each["first"])} for each in made],
+            "runs": [_until(shown, each) for each in made],
             "losses": [plain(each) for each in self.losses[: max(shown - self._base, 0)]],
             "validations": [[step, plain(loss)] for step, loss in self.validations if step <= shown],
         }
@@ -219,6 +225,12 @@ class Course:
         self.timeline.put(self._newest)
         self._newest, self._shown = None, self.step
         return True
+
+
+def _until(shown: int, run: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's summary as it was at that moment."""
+    estimates = [[step, plain(loss), windows] for step, loss, windows in estimates_of(run) if step <= shown]
+    return {**run, "steps": min(run["steps"], shown - run["first"]), "estimates": estimates}
 
 
 def _same(one: TrainingSettings, other: TrainingSettings) -> bool:

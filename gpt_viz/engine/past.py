@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 Run = dict[str, Any]
+# A moment, the mean loss in nats per token on the validation part, and over how many windows of it.
+Estimate: TypeAlias = tuple[int, float, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,16 @@ def understood(history: Mapping[str, Any]) -> Past:
         [float(each) for each in losses] if whole else [],
         [(each[0], float(each[1])) for each in _listed(history.get("validations")) if _is_point(each, steps)],
     )
+
+
+def estimates_of(run: Mapping[str, Any]) -> list[Estimate]:
+    """The estimates that a run's summary tells; nothing of it can fail."""
+    return [
+        (each[0], math.nan if each[1] is None else float(each[1]), each[2])
+        for each in _listed(run.get("estimates"))
+        if isinstance(each, list) and len(each) == 3 and _is_count(each[0]) and _is_count(each[2])
+        if each[1] is None or _is_number(each[1])
+    ]
 
 
 def plain(value: float) -> float | None:

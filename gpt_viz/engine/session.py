@@ -36,7 +36,6 @@ class Session:
     def __init__(self, held: Loaded, course: Course, run: Run, command: Train, clock: Callable[[], float]) -> None:
         self.tempo = Tempo(clock)
         self._held, self._course, self._run, self._command = held, course, run, command
-        run.windows = command.windows
         self._windows = windows_of(run, held.info.config.block_size, command.windows)
         self._reported_at = float("-inf")
         self._fast: Fast | None = None
@@ -87,7 +86,7 @@ class Session:
             yield from self._sample()
 
     def _estimate(self) -> Events:
-        config, step = self._held.info.config, self._course.step
+        config = self._held.info.config
         batch = max(1, min(EVALUATION_BATCH, int(PIECE / max(ledger.multiply_adds(config), 1))))
         steps = evaluate(self._held.model, self._run.validation, self._windows, batch)
         while True:
@@ -97,9 +96,9 @@ class Session:
                 loss: float = end.value
                 break
             yield None
-        self._course.validations.append((step, loss))
+        self._course.estimated(loss, self._windows)
         job, slot = self._command.job, self._command.slot
-        yield Validated(job=job, slot=slot, step=step, loss=loss, windows=self._windows)
+        yield Validated(job=job, slot=slot, step=self._course.step, loss=loss, windows=self._windows)
 
     def _sample(self) -> Events:
         began, command, step = self.tempo.now, self._command, self._course.step

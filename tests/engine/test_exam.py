@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from gpt_viz.config import GPTConfig
+from gpt_viz.engine.checks import exam as module
 from gpt_viz.engine.engine import Engine
-from gpt_viz.protocol import CURRENT, Build, Checked, OpenCheckpoint, RunChecks, SaveCheckpoint, Train
+from gpt_viz.engine.material import reading
+from gpt_viz.protocol import CURRENT, Build, Checked, OpenCheckpoint, RunChecks, SaveCheckpoint, ShowMoment, Train
 from gpt_viz.schedule import TrainingSettings
 
 TEXT = "To be, or not to be: that is the question.\n" * 30
@@ -97,8 +99,47 @@ def test_weights_between_two_estimates_have_none(engine, corpus):
     list(engine.run(Train(job=5, corpus=corpus, settings=replace(SETTINGS, steps=7), windows=0, tokens=0, limit=1)))
     course = engine.model(CURRENT).course
     assert course.step == 7
-    course.validations.pop()
+    course.run.estimates.pop()
     assert reason(engine, corpus) == "its newest estimate is of step 6, and these weights are of step 7"
+
+
+def test_an_estimate_is_held_to_its_own_windows_and_its_own_text(engine, corpus, tmp_path):
+    train(engine, corpus)
+    list(engine.run(Train(job=5, corpus=corpus, settings=replace(SETTINGS, steps=9), windows=4, tokens=0)))
+    assert checked(engine, corpus).passed is True  # gone on with fewer windows than before
+    list(engine.run(ShowMoment(job=6, step=6)))
+    assert checked(engine, corpus).passed is True
+    list(engine.run(ShowMoment(job=7, step=None)))
+    other = tmp_path / "other.txt"
+    other.write_text(TEXT[: len(TEXT) // 2], newline="")
+    train(engine, str(other))  # begins with an estimate of its own, of the weights as they are
+    course = engine.model(CURRENT).course
+    assert [at for at, _, _ in course.run.estimates] == [9, 12, 15]
+    list(engine.run(ShowMoment(job=8, step=9)))
+    found = checked(engine, corpus)
+    assert found.passed is True
+    assert "hamlet.txt, after 9 steps" in found.detail
+
+
+def test_what_is_learned_while_the_text_is_read_is_not_held_against_the_copy(engine, corpus, monkeypatch):
+    train(engine, corpus)
+    more = Train(job=5, corpus=corpus, settings=replace(SETTINGS, steps=12), windows=0, tokens=0)
+
+    def reading_meanwhile(*given):
+        list(engine.run(more))
+        return (yield from reading(*given))
+
+    monkeypatch.setattr(module, "reading", reading_meanwhile)
+    found = checked(engine, corpus)
+    assert engine.model(CURRENT).course.step == 12
+    assert found.passed is True
+    assert "after 6 steps" in found.detail
+
+
+def test_an_end_that_an_earlier_run_has_seen_is_no_exam(engine, corpus):
+    train(engine, corpus, validation=0.0)
+    train(engine, corpus, seed=1)
+    assert reason(engine, corpus) == "an earlier run has trained it on that end of hamlet.txt, too"
 
 
 def test_without_a_validation_part_nothing_was_estimated(engine, corpus):
@@ -111,14 +152,23 @@ def test_a_text_that_is_gone_is_said_and_no_mistake_of_the_model(engine, corpus,
     assert "the text can't be used for it" in reason(engine, str(tmp_path / "gone.txt"))
 
 
-DAMAGES = [{"sha256": 5}, {"settings": None}, {"windows": "many"}, {"text": None}]
+DAMAGES: list[dict[str, object]] = [
+    {"sha256": 5},
+    {"settings": None},
+    {"text": None},
+    {"estimates": "many"},
+    {"estimates": [[6, "low", 3], 5, [6, 1.0]]},
+    {"estimates": [[6, None, 3]]},
+    {"estimates": [[6, 1.0, 10**9]]},
+]
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: next(iter(each)))
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: str(each)[:30])
 def test_a_history_that_was_tampered_with_is_no_crash(engine, corpus, damage):
     train(engine, corpus)
     held = engine.model(CURRENT)
     history = held.course.history()
     history["runs"][-1].update(damage)
     held.course, held.history = None, history
-    assert checked(engine, corpus).passed in (True, None)
+    broken = damage.get("estimates") == DAMAGES[-1]["estimates"]  # only its loss is not the model's
+    assert checked(engine, corpus).passed is (True if "text" in damage else False if broken else None)

@@ -14,7 +14,7 @@ from gpt_viz.engine.checks.attention import attention_rows, mask
 from gpt_viz.engine.checks.causality import causality
 from gpt_viz.engine.checks.counting import parameter_count, shapes
 from gpt_viz.engine.checks.elsewhere import device
-from gpt_viz.engine.checks.exam import Exam, exam
+from gpt_viz.engine.checks.exam import Exam, exam_of
 from gpt_viz.engine.checks.generalising import validation_loss
 from gpt_viz.engine.checks.initial import initial_loss
 from gpt_viz.engine.checks.learning import gradients, memorise
@@ -43,7 +43,7 @@ CHECKS: dict[str, Callable[[Specimen], Trial]] = {
     )
 }
 
-__all__ = ["CHECKS", "CheckError", "Exam", "Outcome", "Specimen", "chosen", "exam", "prepared", "tried"]
+__all__ = ["CHECKS", "CheckError", "Exam", "Outcome", "Specimen", "chosen", "exam_of", "prepared", "tried"]
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from gpt_viz.engine.checks import chosen, exam, prepared, tried
+from gpt_viz.engine.checks import chosen, exam_of, prepared, tried
 from gpt_viz.engine.checks.outcome import Outcome
-from gpt_viz.engine.checks.specimen import NO_EXAM
 from gpt_viz.engine.loaded import Loaded
+from gpt_viz.engine.past import understood
+from gpt_viz.engine.training_jobs import history_of
 from gpt_viz.protocol import Checked, Event, Progress, RunChecks
 
 
@@ -16,7 +17,6 @@ def checking(command: RunChecks, held: Loaded) -> Generator[Event | None, None, 
     job, slot = command.job, command.slot
     names = chosen(command.names)
     ids = held.readable(command.text, command.continuation)
-    examined = (yield from exam(held, command.corpus, command.encoding)) if "validation_loss" in names else NO_EXAM
     specimen = yield from prepared(
         held.model,
         ids,
@@ -26,8 +26,10 @@ def checking(command: RunChecks, held: Loaded) -> Generator[Event | None, None, 
         seed=held.info.seed,
         position=command.position,
         token=command.token,
-        exam=examined,
     )
+    if "validation_loss" in names:
+        past = understood(history_of(held))  # of the very weights that were copied: nothing came in between
+        specimen.exam = yield from exam_of(held, past, command.corpus, command.encoding)
     for done, name in enumerate(names):
         yield Progress(job=job, slot=slot, done=done, total=len(names), what=name)
         trial = tried(name, specimen)

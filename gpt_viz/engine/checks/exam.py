@@ -15,17 +15,17 @@ from gpt_viz.config import ConfigError
 from gpt_viz.engine.corpus import TextFileError
 from gpt_viz.engine.loaded import Loaded
 from gpt_viz.engine.material import UnreadableText, reading
-from gpt_viz.engine.past import understood
+from gpt_viz.engine.past import Past, estimates_of
 from gpt_viz.engine.resuming import settings_of
 from gpt_viz.engine.training import split
-from gpt_viz.engine.training_jobs import history_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exam:
-    """`ids` (n,), the last `share` of the `text` of that name, were never trained on.
+    """`ids` (n,) int64, the last `share` of the `text` of that name, were never trained on.
 
-    After `step` steps the mean loss over `windows` (0: all) of them was `recorded`. `estimates` are all (step, loss).
+    After `step` steps the mean loss over `windows` of them was `recorded`, in nats per token. `estimates` are all
+    (step, loss) of that run.
     """
 
     ids: Tensor
@@ -37,18 +37,21 @@ class Exam:
     estimates: tuple[tuple[int, float], ...]
 
 
-def exam(held: Loaded, corpus: str | None, encoding: str | None) -> Generator[None, None, Exam | str]:
-    """The exam of a model on a text file (None: the built-in passage), or in one sentence why there is none."""
-    past = understood(history_of(held))
+def exam_of(held: Loaded, past: Past, corpus: str | None, encoding: str | None) -> Generator[None, None, Exam | str]:
+    """The exam of a model with that past on a text file (None: the built-in passage), or in one sentence why there is
+    none. `past` is that of the weights which are examined, whatever the model has learned meanwhile.
+    """
     if not past.steps:
         return "this model has not been trained, so nothing was estimated that could be tried again"
     run = past.runs[-1] if past.runs else {}
-    if not past.validations or not isinstance(run.get("sha256"), str):
+    estimates, sha256, share, name = estimates_of(run), run.get("sha256"), _share(run), str(run.get("text"))
+    if not estimates or not isinstance(sha256, str):
         return "no estimate of it is known on a text that it was not trained on"
-    step, recorded = past.validations[-1]
+    step, recorded, windows = estimates[-1]
     if step != past.steps:
         return f"its newest estimate is of step {step:,}, and these weights are of step {past.steps:,}"
-    share, name = _share(run), str(run.get("text"))
+    if any(each.get("sha256") == sha256 and _share(each) < share for each in past.runs[:-1]):
+        return f"an earlier run has trained it on that end of {name}, too"
     steps = reading(corpus, encoding, held.tokenizer, held.info.alphabet)
     try:
         while True:
@@ -58,12 +61,10 @@ def exam(held: Loaded, corpus: str | None, encoding: str | None) -> Generator[No
         material = end.value
     except (TextFileError, UnreadableText, OSError) as error:
         return f"the text can't be used for it: {error}"
-    if material.sha256 != run["sha256"]:
+    if material.sha256 != sha256:
         return f"it was estimated on the end of {name}, and {material.name} is another text; choose that one"
-    windows = run.get("windows")
-    windows = windows if isinstance(windows, int) and windows > 0 else 0
     _, ids = split(material.ids, share)
-    return Exam(ids, recorded, step, windows, name, share, tuple(past.validations))
+    return Exam(ids, recorded, step, windows, name, share, tuple((at, loss) for at, loss, _ in estimates))
 
 
 def _share(run: Mapping[str, Any]) -> float:

@@ -19,8 +19,10 @@ def validation_loss(specimen: Specimen) -> Trial:
         return does_not_apply(exam)
     N = specimen.config.block_size
     count = windows_in(len(exam.ids), N)
-    if count == 0 or not math.isfinite(exam.recorded):
+    if count == 0:
         return does_not_apply("the part of the text that it was not trained on holds no window of tokens")
+    if not math.isfinite(exam.recorded):
+        return does_not_apply("its recorded loss is no finite number, so there is nothing to hold it to")
     windows = min(exam.windows or count, count)
     trial = evaluate(specimen.model, exam.ids, windows, min(EVALUATION_BATCH, 16))
     while True:
