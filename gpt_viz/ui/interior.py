@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gpt_viz.ui.actions import Actions
 from gpt_viz.ui.asking.conductor import Conductor
 from gpt_viz.ui.bridge import Bridge
+from gpt_viz.ui.closing import Closing
 from gpt_viz.ui.commands import add_commands, menu
 from gpt_viz.ui.messages import Messages
 from gpt_viz.ui.model.builder import Builder
@@ -46,6 +47,7 @@ def put_up(window: MainWindow, again: Again) -> None:
     window.keeping = Keeping(
         learner, subject, new_job, send, texts.propose, builder.open_checkpoint, parent=window,
     )  # fmt: skip
+    window.closing = Closing(window.keeping, window.checkpoints, learner, window.status.say, window.close, window)
     followed = (builder, window.checkpoints, texts, window.reopening, window.keeping)
     window.messages = Messages(window.status, lambda event: any(each.owns(event) for each in followed), window)
     window.running = Running(window)

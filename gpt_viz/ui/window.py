@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gpt_viz.ui.actions import Actions
     from gpt_viz.ui.asking.conductor import Conductor
     from gpt_viz.ui.bridge import Bridge, Mail
+    from gpt_viz.ui.closing import Closing
     from gpt_viz.ui.help import Help
     from gpt_viz.ui.messages import Messages
     from gpt_viz.ui.model.builder import Builder
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from gpt_viz.ui.training.keeping import Keeping
     from gpt_viz.ui.training.learner import Learner
 
-CLOSING_MS = 5_000  # so long training is written at most while the window wants to close
 LOADING = "Loading torch …"
 PAINT_LIMIT_MS = 300  # a window that is not painted by then, since it is not shown, goes on all the same
 
@@ -84,6 +84,7 @@ class MainWindow(QMainWindow):
     bridge: Bridge
     builder: Builder
     checkpoints: Checkpoints
+    closing: Closing
     conductor: Conductor
     form: ModelForm
     keeping: Keeping
@@ -113,7 +114,7 @@ class MainWindow(QMainWindow):
         self._jobs = count(1)
         self._remembered, self._opening = remembered, opening
         self._is_up = self._begun = self._is_ready = self._settled = self._closing = False
-        self._presenting = self._leaving = False
+        self._presenting = False
         self._forgets = not opening.remembers
         self.looks = Looks(self)
         self.topbar, self.desk, self.status = TopBar(), Desk(), StatusBar()
@@ -367,8 +368,9 @@ class MainWindow(QMainWindow):
             (self.builder.open_checkpoint if is_checkpoint(path) else self.texts.open)(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember, and end what is under way. Only training that is in no file yet is waited for, or asked about."""
-        if self._stays_for_training():
+        """Remember, and end what is under way. Only files are waited for, and training that is in none asked about."""
+        waited_for = self._is_up and not self._closing and self._opening.remembers
+        if waited_for and self.closing.waits(keeps=not self._forgets):
             event.ignore()
             return
         if self._is_up and not self._forgets and not self._closing:
@@ -381,19 +383,3 @@ class MainWindow(QMainWindow):
         self.worker.stop(0)
         super().closeEvent(event)
         self.closed.emit()
-
-    def _stays_for_training(self) -> bool:
-        """Whether closing waits for training to be written, or for an answer about it; a second try does not."""
-        if not self._is_up or self._closing or self._leaving or not self._opening.remembers or not self.keeping.unkept:
-            return False
-        self._leaving = True
-        if self.keeping.possible and not self._forgets:
-            self.status.say("Keeping the training for the next start …")
-            self.keeping.keep(self.close)
-            QTimer.singleShot(CLOSING_MS, self, self.close)
-        else:
-            self.checkpoints.ask_to_leave(self.learner.unsaved, self.close, self._stay)
-        return True
-
-    def _stay(self) -> None:
-        self._leaving = False

@@ -240,6 +240,66 @@ def test_what_can_not_be_kept_is_asked_about_once(open_window, qtbot, monkeypatc
         question().button(QMessageBox.StandardButton.Discard).click()
 
 
+@pytest.mark.parametrize("how", ["folder", "writing"])
+def test_what_could_not_be_written_at_closing_is_asked_about(open_window, qtbot, tmp_path, how):
+    window = trained(open_window, qtbot)
+    blocked = tmp_path / "no folder"
+    blocked.write_text("a file")
+    window.keeping.path = blocked / "training.safetensors" if how == "folder" else tmp_path
+    assert not window.close()
+    qtbot.waitUntil(
+        lambda: any(each.isVisible() for each in window.findChildren(QMessageBox, "leaving")), timeout=5_000
+    )
+    assert window.isVisible()
+    assert window.keeping.unkept
+    assert window.close()  # a second try
+
+
+def test_training_goes_on_where_one_stays(open_window, qtbot, monkeypatch):
+    from conftest import SMALL
+
+    window = open_window(*SMALL)
+    panel = window.panels["training"]
+    panel.controls.steps.setValue(100_000)
+    panel.controls.batch.setValue(2)
+    panel.run()
+    qtbot.waitUntil(lambda: window.learner.newest > 3, timeout=30_000)
+    monkeypatch.setattr(keeping, "LARGEST_BYTES", 0)
+    assert not window.close()
+    (question,) = (each for each in window.findChildren(QMessageBox, "leaving") if each.isVisible())
+    question.button(QMessageBox.StandardButton.Cancel).click()
+    steps = window.learner.newest
+    qtbot.waitUntil(lambda: window.learner.newest > steps, timeout=30_000)
+
+
+def test_a_run_that_is_closed_in_full_swing_is_kept_whole(open_window, qtbot):
+    from conftest import SMALL
+
+    window = open_window(*SMALL)
+    panel = window.panels["training"]
+    panel.controls.steps.setValue(100_000)
+    panel.controls.batch.setValue(2)
+    panel.run()
+    qtbot.waitUntil(lambda: window.learner.newest > 3, timeout=30_000)
+    with qtbot.waitSignal(window.closed, timeout=30_000):
+        assert not window.close()
+    assert window.worker.stop(10)
+    steps = window.learner.newest
+    second = open_window()
+    qtbot.waitUntil(lambda: second.learner.trained, timeout=30_000)
+    assert second.learner.newest == steps
+
+
+def test_what_the_user_saves_is_written_before_the_window_closes_and_beside_what_is_kept(open_window, qtbot, tmp_path):
+    window = trained(open_window, qtbot)
+    paths = [tmp_path / "one.safetensors", tmp_path / "two.safetensors"]
+    for path in paths:
+        window.checkpoints.save(str(path))
+    with qtbot.waitSignal(window.closed, timeout=30_000):
+        assert not window.close()
+    assert all(path.is_file() for path in paths)
+
+
 def test_what_was_saved_is_not_asked_about(open_window, qtbot, monkeypatch, tmp_path):
     monkeypatch.setattr(keeping, "LARGEST_BYTES", 0)
     window = trained(open_window, qtbot)

@@ -51,11 +51,12 @@ class Opens(Protocol):
 class Checkpoints(QObject):
     """Asks for files and for what they do not say, and saves. `said` carries a sentence, whether a mistake, details.
 
-    `reported` is emitted when there is another report.
+    `reported` is emitted when there is another report, `ended` when a file is saved or can't be.
     """
 
     said = Signal(str, bool, str)
     reported = Signal()
+    ended = Signal()
 
     def __init__(
         self,
@@ -85,8 +86,16 @@ class Checkpoints(QObject):
             self.said.emit(f"Saved to {path}, {event.bytes / 1e6:,.1f} MB.", False, "")
         elif isinstance(event, Failed):
             self.said.emit(f"Not saved: {event.message}", True, "" if event.expected else event.details)
+        elif isinstance(event, Cancelled) and not event.superseded:
+            self.said.emit(f"Not saved to {path}: it was broken off.", True, "")
         if isinstance(event, (Finished, Cancelled, Failed)):
             del self._saving[event.job]
+            self.ended.emit()
+
+    @property
+    def saving(self) -> bool:
+        """Whether a file of the user's is being written."""
+        return bool(self._saving)
 
     # -- what is asked of it --
 
@@ -106,7 +115,7 @@ class Checkpoints(QObject):
         """Save the model that stands."""
         job = self._new_job()
         self._saving[job] = path
-        self._send(SaveCheckpoint(job=job, path=path))
+        self._send(SaveCheckpoint(job=job, asker=path, path=path))  # another file's takes nothing away from this one
 
     def ask_to_leave(self, steps: int, leave: Callable[[], object], stay: Callable[[], None]) -> None:
         """Training that is kept nowhere would be lost: ask once whether to save it, leave it, or stay."""

@@ -1,8 +1,8 @@
 """Keeps what training has cost minutes in a file of the program's own, so that no click and no end of it loses them.
 
-Nobody is asked: the file is written while one trains, when training comes to rest and when the window closes, opened
-again at the next start, and offered when the model that was trained is replaced or reset. Knows no panel; writes no
-file itself.
+Nobody is asked where that can be done: the file is written while one trains, when training comes to rest and when the
+window closes, opened again at the next start, and offered when the model that was trained is replaced or reset. Knows
+no panel; writes no file itself.
 """
 
 from __future__ import annotations
@@ -91,6 +91,11 @@ class Keeping(QObject):
         model = self._subject.built
         return not self._failed and model is not None and model.bytes <= LARGEST_BYTES
 
+    @property
+    def writing(self) -> bool:
+        """Whether the file is being written."""
+        return self._job is not None
+
     def keep(self, then: Callable[[], object]) -> None:
         """Write all there is; `then` is called when that is done, or when it can't be."""
         self._then = then
@@ -153,7 +158,8 @@ class Keeping(QObject):
             return
         self._job = self._new_job()
         resumable = model.bytes <= RESUMABLE_BYTES
-        self._send(SaveCheckpoint(job=self._job, path=str(self.path), resumable=resumable, newest=True))
+        path = str(self.path)
+        self._send(SaveCheckpoint(job=self._job, asker=path, path=path, resumable=resumable, newest=True))
 
     def _leave(self) -> None:
         """The training in the file is no longer the model's: put it aside, and say where it is."""
