@@ -1,7 +1,8 @@
 """Measures what the program promises about speed, each figure beside its yardstick in the same run.
 
 Every figure is a ratio or stands next to the same measurement of something plain: an empty Qt window, a window at
-rest, the notebooks' own sampling loop on the lesson's model. Torch uses one thread throughout, on both sides.
+rest, a plain pass, one frame, the notebooks' own loops of sampling and training on the lesson's model. Torch uses one
+thread throughout, on both sides.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import torch
 
     from gpt_viz.engine.model import GPT
+    from gpt_viz.protocol import Event
+    from gpt_viz.runner import Runs
+    from gpt_viz.ui.window import MainWindow
 
 TICK_S = 0.005
 
@@ -78,8 +82,6 @@ def window_figures(seconds: float = 8.0) -> dict[str, Any]:
     """How late the UI thread is at rest, sampling with all panels live, and in an empty window beside a thread."""
     from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-    from gpt_viz.app import make_window, start
-
     app = QApplication.instance() or QApplication(["gpt-viz"])
 
     def press(name: str) -> None:
@@ -87,10 +89,9 @@ def window_figures(seconds: float = 8.0) -> dict[str, Any]:
         assert isinstance(button, QPushButton), f"there is no button {name}"
         button.click()
 
-    window = make_window(start(["--preset", "step5"], remembers=False))
+    window = lesson_window()
     moments: dict[str, float] = {}
     window.ready.connect(lambda: moments.setdefault("ready", time.perf_counter()))
-    window.resize(1600, 1000)
     window.show()
     waits = threading.Thread(target=lambda: moments.setdefault("torch", _torch_imported()))
     while "ready" not in moments:
@@ -98,7 +99,7 @@ def window_figures(seconds: float = 8.0) -> dict[str, Any]:
         if "torch" in sys.modules and waits.ident is None:
             waits.start()
     waits.join()
-    _set_threads(1)
+    set_threads(1)
     rest = lateness(seconds)
     window.panels["sampling"].controls.tokens.setValue(0)  # type: ignore[attr-defined]  # without end
     press("sampling.run")
@@ -120,6 +121,20 @@ def window_figures(seconds: float = 8.0) -> dict[str, Any]:
         "sampling_with_all_panels": asdict(live),
         "empty_window_beside_bare_sampling_thread": asdict(bare),
     }
+
+
+def lesson_window() -> MainWindow:
+    """The program's window on the first lesson's model, not yet shown; its engine has one thread of torch."""
+    from gpt_viz.app import make_window, start
+
+    def one_thread(emit: Callable[[Event], None]) -> Runs:
+        from gpt_viz.engine.engine import Engine
+
+        return Engine(emit, threads=1)
+
+    window = make_window(start(["--preset", "step5"], remembers=False), one_thread)
+    window.resize(1600, 1000)
+    return window
 
 
 def _torch_imported() -> float:
@@ -157,12 +172,12 @@ def sampling_speed(tokens: int = 400) -> dict[str, float]:
     from gpt_viz.config import PRESETS
     from gpt_viz.engine.initialise import build
 
-    _set_threads(1)
+    set_threads(1)
     model = build(PRESETS["step5"].config, 1337)
     plain, packed = [], []
     for _ in range(3):  # alternating, so that a busy moment of the machine hits both
-        plain.append(_timed(lambda: notebook_loop(model, tokens)))
-        packed.append(_timed(lambda: _packed_loop(model, tokens)))
+        plain.append(timed(lambda: notebook_loop(model, tokens)))
+        packed.append(timed(lambda: _packed_loop(model, tokens)))
     slow, quick = tokens / min(plain), tokens / min(packed)
     return {"notebook_loop_tokens_per_s": slow, "gpt_viz_tokens_per_s": quick, "ratio": quick / slow}
 
@@ -198,13 +213,15 @@ def _sample_until(stop: threading.Event) -> None:
         notebook_loop(model, 20)
 
 
-def _timed(work: Callable[[], object]) -> float:
+def timed(work: Callable[[], object]) -> float:
+    """How long the work takes, in seconds."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
-def _set_threads(count: int) -> None:
+def set_threads(count: int) -> None:
+    """How many threads torch takes for what this thread asks of it."""
     import torch
 
     torch.set_num_threads(count)

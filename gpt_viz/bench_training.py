@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from gpt_viz.bench import lesson_window, set_threads, timed
 from gpt_viz.config import PRESETS
 from gpt_viz.schedule import TrainingSettings
 
@@ -25,17 +26,15 @@ IN_WINDOW_S = 12.0
 
 def training_speed() -> dict[str, float]:
     """Tokens per second of both, and their ratio: the fastest round of each."""
-    import torch
-
     from gpt_viz.engine.training import Trainer
 
-    torch.set_num_threads(1)
+    set_threads(1)
     ids = passage()
     trainer, plain = Trainer(model(), ids, SETTINGS), notebook_steps(model(), ids)
     slow, quick = [], []
     for _ in range(ROUNDS):
-        slow.append(_timed(lambda: [next(plain) for _ in range(STEPS)]))
-        quick.append(_timed(lambda: [trainer.step() for _ in range(STEPS)]))
+        slow.append(timed(lambda: [next(plain) for _ in range(STEPS)]))
+        quick.append(timed(lambda: [trainer.step() for _ in range(STEPS)]))
     tokens = STEPS * SETTINGS.batch * PRESETS["step5"].config.block_size
     return {
         "notebook_loop_tokens_per_s": tokens / min(slow),
@@ -49,29 +48,29 @@ def training_in_window() -> dict[str, float]:
     from PySide6.QtCore import QEventLoop, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from gpt_viz.app import make_window, start
-
     app = QApplication.instance() or QApplication(["gpt-viz"])
-    window = make_window(start(["--preset", "step5"], remembers=False))
+    window = lesson_window()
     ready: list[bool] = []
     window.ready.connect(lambda: ready.append(True))
-    window.resize(1600, 1000)
     window.show()
     while not ready:
         app.processEvents()
-    _one_thread()
+    set_threads(1)
     controls, learner = window.panels["training"].controls, window.learner  # type: ignore[attr-defined]
     controls.batch.setValue(SETTINGS.batch)
     controls.steps.setValue(SETTINGS.steps)
     plain, ours = [], []
     steps = notebook_steps(model(), passage())
+    next(steps)  # the optimizer's first one imports much
     tokens = SETTINGS.batch * PRESETS["step5"].config.block_size
     for _ in range(ROUNDS):
-        plain.append(STEPS * tokens / _timed(lambda: [next(steps) for _ in range(STEPS)]))
+        plain.append(STEPS * tokens / timed(lambda: [next(steps) for _ in range(STEPS)]))
         window.call("training", "run")
         first = learner.newest
         while learner.newest < first + 2:
             app.processEvents()
+            if learner.ended == "failed":
+                raise RuntimeError(f"the training in the window failed: {learner.reason}")
         first, began = learner.newest, time.perf_counter()
         loop = QEventLoop()
         QTimer.singleShot(int(IN_WINDOW_S / ROUNDS * 1000), loop.quit)
@@ -129,15 +128,3 @@ def notebook_steps(model: GPT, ids: Tensor) -> Iterator[float]:
         torch.autograd.backward(loss)
         optimizer.step()
         yield loss.item()
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
-def _one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)

@@ -15,8 +15,8 @@ class RunChecks(Command):
     """Try on a copy of the model what is claimed of it. Yields Progress, and a Checked for each check.
 
     `names` chooses checks (none: all, see `claims.NAMES`). `position` and `token` (an id) are what the test of
-    causality changes; None leaves them to it. `corpus` is the text on whose end a trained model is examined, a file;
-    None is the built-in passage.
+    causality changes; None leaves them to it. `corpus` is the text on whose end a trained model is examined, a file
+    with its `encoding`; None is the built-in passage.
     """
 
     lane = "checks"

@@ -1,8 +1,8 @@
 """Decides when the text is run through the model again, and for whom. Knows no panel by name.
 
 One inspection is under way at a time; when it returns, the newest state is asked for, whatever happened meanwhile.
-Attention is computed only while a panel that needs it can be seen; the trace always, since the window itself shows
-the loss.
+Attention is computed only while a panel that needs it can be seen; the trace always, since the window itself shows the
+loss, but for one text whose model learns no more than once a second.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from gpt_viz.ui.subject import Subject
 
 # While sampling makes the text longer, it is looked at this often; typing is followed letter by letter.
 SAMPLING_INTERVAL_S = 0.1
-# While training changes the weights, patterns are followed as they come; shapes stay, and the loss is read this often.
+# While the weights change, by training or by a hand on the time machine, patterns are followed as they come; shapes
+# stay, and the loss is read this often.
 TRACE_INTERVAL_S = 1.0
 # Up to here the engine sends every head's pattern whole, so that the chosen head makes no difference.
 WHOLE_TOKENS = 128
