@@ -227,7 +227,7 @@ def test_an_estimate_reads_the_same_on_the_command_line_and_in_the_window(monkey
     config = PRESETS["gpt3"].config
     with pytest.raises(TooLarge) as refused:
         check_fits(config, "cpu")
-    said = obstacle(config, "cpu", (DeviceInfo("cpu", "CPU"),), free=8 * 10**9)
+    said = obstacle(config, "cpu", (DeviceInfo("cpu", "CPU", memory_bytes=8 * 10**9),))
     needed = size(ledger.needed_bytes(config))
     assert needed in str(refused.value)
     assert needed in said

@@ -296,7 +296,6 @@ def test_what_the_form_holds_is_drawn_in_the_next_frame_and_asks_for_no_build(pa
     form = ModelForm(world.subject)
     qtbot.addWidget(form)
     form.show_config(STEP5, 1337, "cpu")
-    form.set_memory(10**15)
     panel.dirty = False
     for value in moves:
         form.findChild(QSpinBox, f"model.{field}").setValue(value)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from gpt_viz import resources, settings
+from gpt_viz import app, resources, settings
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.protocol import Build, Cancelled, EngineReady, Inspect, OpenText, Sample
 from gpt_viz.ui.sampling.sampling_words import unreadable
@@ -53,6 +53,16 @@ def test_form_text_and_status_are_there_before_anything_is_loaded(open_window):
         assert child(window, name).accessibleName(), name
     assert "torch" in child(window, "status.message").text()
     assert child(window, "model.preset").currentData() == "step5"
+
+
+def test_create_window_returns_form_text_and_status_in_place(qtbot, monkeypatch):
+    window = app.create_window(["--preset", "build-gpt", "--text", "To be"])
+    qtbot.addWidget(window)
+    assert not window.isVisible()
+    assert all(child(window, name) is not None for name in NAMES)
+    assert child(window, "model.preset").currentData() == "build-gpt"
+    assert child(window, "text.prompt").text() == "To be"
+    window.close()
 
 
 def test_f16_a_window_that_is_closed_before_the_rest_is_loaded_loads_nothing(open_window, fake_engine):

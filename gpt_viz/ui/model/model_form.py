@@ -47,7 +47,6 @@ class ModelForm(QWidget):
         self._own: tuple[str, ...] | None = None  # the alphabet that a text brought
         self._padded: tuple[int, tuple[str, ...]] | None = None  # a checkpoint's vocabulary, and its fewer characters
         self._devices: tuple[DeviceInfo, ...] = ()
-        self._memory: int | None = None
         self._config: GPTConfig | None = None
         self._mistakes: dict[str, str] = {}
         self._obstacle = ""
@@ -126,11 +125,6 @@ class ModelForm(QWidget):
         info = device_called(chosen, self._devices)
         self.fields.device.setCurrentIndex(place if place > 0 and info is not None and info.usable else 0)
         self._filling = False
-        self._refresh()
-
-    def set_memory(self, count: int | None) -> None:
-        """Hold the model against this many free bytes, whatever the device says; None: as the device says."""
-        self._memory = count
         self._refresh()
 
     def set_alphabet(self, alphabet: tuple[str, ...] | None, vocabulary: int | None = None) -> None:
@@ -242,7 +236,7 @@ class ModelForm(QWidget):
                 self.fields.rows[name].blame(both or name in self._mistakes)
 
     def _no_room(self, config: GPTConfig) -> str:
-        return obstacle(config, self.fields.device.currentData(), self._devices, self._memory)
+        return obstacle(config, self.fields.device.currentData(), self._devices)
 
     def _place_of(self, device: str) -> int:
         place = self.fields.device.findData(device)

@@ -22,16 +22,15 @@ def device_called(name: str, devices: Sequence[DeviceInfo]) -> DeviceInfo | None
     return next((each for each in devices if each.name == name), None)
 
 
-def obstacle(config: GPTConfig, name: str, devices: Sequence[DeviceInfo], free: int | None = None) -> str:
+def obstacle(config: GPTConfig, name: str, devices: Sequence[DeviceInfo]) -> str:
     """One sentence on why the model can't be built on the device; "" where it can, or where nobody knows.
 
-    `free` bytes, where given, count instead of what the device has. The weights of every model are drawn on the CPU,
-    so they have to fit there as well.
+    The weights of every model are drawn on the CPU, so they have to fit there as well.
     """
     info, host = device_called(name, devices), device_called("cpu", devices)
-    if free is None and info is not None:
-        free = info.memory_bytes
-    held = [(ledger.needed_bytes(config), free, info.name if info else "this machine")]
+    held = []
+    if info is not None:
+        held.append((ledger.needed_bytes(config), info.memory_bytes, info.name))
     if host is not None and info is not host:
         held.append((ledger.weight_bytes(config), host.memory_bytes, "cpu, where its weights are drawn,"))
     for needed, there, where in held:
