@@ -77,7 +77,7 @@ class _Work:
         self._begun_at = self._saved_at = clock()
         self._bytes = 0
         self._lowest = math.inf  # the estimate of the weights in the file --best
-        self._stopped = False
+        self._stopped = self._made = False  # `made`: whether there was a step
 
     def run(self, interrupted: Callable[[], bool]) -> None:
         """Train to the end, or until interrupted; the file is written either way. Raises WorkError."""
@@ -103,6 +103,8 @@ class _Work:
         finally:
             steps.close()  # a step that was not made to its end is undone
             self._meter.end()
+        if self._stopped and not self._made:
+            return  # what the file held before stays
         self._save(whole=self._stopped or not self._args.compact)
 
     def nothing_to_do(self) -> None:
@@ -115,6 +117,9 @@ class _Work:
         held = self._engine.model(CURRENT)
         assert held.course is not None
         history, info, out = held.course.history(), held.info, self._args.out
+        if self._stopped and not self._made:
+            self._meter.say(f"stopped before the first step; nothing was written to {out}")
+            return "", STOPPED
         if self._stopped:
             self._meter.say(
                 f"stopped after {history['steps']:,} steps and written to {out}; the same command with --resume goes on"
@@ -149,6 +154,7 @@ class _Work:
         if isinstance(event, TrainingBegan):
             self._begin(event)
         elif isinstance(event, TrainedSteps):
+            self._made = True
             self._loss, self._speed, self._left_s = float(event.losses[-1]), event.tokens_per_second, event.left_s
             self._show(event.first + len(event.losses))
             if self._clock() - self._saved_at >= SAVE_S:

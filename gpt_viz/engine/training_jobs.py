@@ -85,14 +85,21 @@ class TrainingJobs:
         """The run to go on with, or a new one; None where the model has gone while the text was read."""
         source, settings = (command.corpus, command.encoding), command.settings
         check_room(held.info.config, settings.batch, held.info.device)
-        if held.course is None or not held.course.goes_on(source, settings):
+        if command.anew or held.course is None or not held.course.goes_on(source, settings):
             for_this = reading(*source, held.tokenizer, held.info.alphabet)
             material = yield from _progress(for_this, command)
             if self._slots.get(command.slot) is not held:
                 return None
             course = held.course or _course(held)
+            looked_back = not course.wears_newest
+            if command.anew:
+                course.undo()
             course.begin(source, material, settings)
             held.course = course
+            if command.anew:
+                yield moments_kept(command, course)
+            if looked_back or command.anew:
+                yield _shown(command, course)
         run = held.course.run
         assert run is not None
         yield TrainingBegan(

@@ -18,8 +18,9 @@ class Train(Command):
 
     With the text and settings of the run that the slot was last in, it goes on with that run where it stands, unless
     that is complete; otherwise a new run begins from the weights as they are. `corpus` is a file, None the built-in
-    passage. `limit` makes at most so many steps now. Each estimate on the validation part takes `windows` of it
-    (0: all). A sample of `tokens` is drawn now and then, always from `sample_seed` (0 tokens: none).
+    passage. `limit` makes at most so many steps now; `anew` begins with the weights from before the first step, as
+    after Untrain. Each estimate on the validation part takes `windows` of it (0: all). A sample of `tokens` is drawn
+    now and then, always from `sample_seed` (0 tokens: none).
     """
 
     lane = "train"
@@ -27,6 +28,7 @@ class Train(Command):
     encoding: str | None = None
     settings: TrainingSettings = field(default_factory=TrainingSettings)
     limit: int | None = None
+    anew: bool = False
     windows: int = 64
     tokens: int = 120
     sample_seed: int = 0

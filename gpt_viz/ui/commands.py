@@ -43,6 +43,7 @@ def add_commands(window: MainWindow) -> None:
     add("checkpoint.open", "Open a checkpoint …", window.checkpoints.choose, "Ctrl+Shift+O")
     add("checkpoint.save", "Save a checkpoint …", window.checkpoints.save_as, "Ctrl+S")
     _offer_report(window, add("checkpoint.report", REPORT, window.checkpoints.show_report))
+    add("training.kept", "Open the training that was put aside", window.keeping.open_before)
     present = add("present", "Present: panels and text, larger", lambda: window.present(present.isChecked()), "F5")
     present.setCheckable(True)
     add("leave", "Back from a large panel or a presentation", window.leave, single="Esc")
@@ -70,7 +71,7 @@ def menu(window: MainWindow) -> QMenu:
     for name in ("open", "fetch", "text"):
         made.addAction(actions[name])
     made.addSeparator()
-    for name in ("checkpoint.open", "checkpoint.save", "checkpoint.report"):
+    for name in ("checkpoint.open", "checkpoint.save", "checkpoint.report", "training.kept"):
         made.addAction(actions[name])
     made.addSeparator()
     panels = made.addMenu("Panels")

@@ -47,6 +47,7 @@ def put_up(window: MainWindow, again: Again) -> None:
     window.keeping = Keeping(
         learner, subject, new_job, send, texts.propose, builder.open_checkpoint, parent=window,
     )  # fmt: skip
+    builder.before = window.keeping.before
     window.closing = Closing(window.keeping, window.checkpoints, learner, window.status.say, window.close, window)
     followed = (builder, window.checkpoints, texts, window.reopening, window.keeping)
     window.messages = Messages(window.status, lambda event: any(each.owns(event) for each in followed), window)

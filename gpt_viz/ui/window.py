@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QMainWindow,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpt_viz import settings
 from gpt_viz.settings import Settings
@@ -51,6 +61,10 @@ if TYPE_CHECKING:
 
 LOADING = "Loading torch …"
 PAINT_LIMIT_MS = 300  # a window that is not painted by then, since it is not shown, goes on all the same
+
+
+# What takes letters for itself while it has the focus.
+FIELDS = (QLineEdit, QPlainTextEdit, QAbstractSpinBox, QComboBox)
 
 
 class Works(Protocol):
@@ -178,6 +192,7 @@ class MainWindow(QMainWindow):
         self.bridge.painted.connect(self._painted)
         self.bridge.painted.connect(self.conductor.consider)  # what has come into sight may need more than was asked
         self.running.changed.connect(self.topbar.show_sampling)
+        self.learner.changed.connect(self._tell_of_training)
         self.reading.titled.connect(self.setWindowTitle)
         self.reading.refused.connect(messages.refuse)
         self.faults.met.connect(messages.show_fault)
@@ -251,6 +266,12 @@ class MainWindow(QMainWindow):
         self.running.sent(command)
         self.worker.send(command)
 
+    def _tell_of_training(self) -> None:
+        """It goes on whether its panel can be seen or not, and so does what is said of it."""
+        learner = self.learner
+        at = f"training, step {learner.newest:,}" if learner.running else "training rests" if learner.live else ""
+        self.status.fact("training", at)
+
     def _model_is_settled(self) -> None:
         if not self.conductor.busy:
             self._all_is_settled()
@@ -297,8 +318,10 @@ class MainWindow(QMainWindow):
         self.looks.present(on)
 
     def leave(self) -> None:
-        """One step back: from a panel that fills the window, from a presentation, from a message."""
-        if self.desk.full:
+        """One step back: from a field, from a panel that fills the window, from a presentation, from a message."""
+        if isinstance(QApplication.focusWidget(), FIELDS):
+            self.desk.setFocus()
+        elif self.desk.full:
             self.desk.fill("")
         elif self._presenting:
             self.present(False)

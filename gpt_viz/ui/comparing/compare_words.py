@@ -57,14 +57,17 @@ def of_texts(count: int, difference: int | None, model: ModelInfo) -> str:
     return f"They agree for {difference:,} {unit(model, difference)}, then go apart."
 
 
+ROUNDING = 1e-7  # of numbers of single precision: what is nearer to nothing is nothing
+
+
 def nats(divergence: float) -> str:
     """A divergence as it is read.
 
-    >>> nats(2.3071), nats(0.00021), nats(0.0), nats(float("inf"))
+    >>> nats(2.3071), nats(0.00021), nats(9e-15), nats(float("inf"))
     ('2.307', '0.00021', '0', '∞')
     """
     if divergence != divergence:
         return "NaN"
     if divergence == float("inf"):
         return "∞"
-    return "0" if divergence == 0 else f"{divergence:.3f}" if divergence >= 0.001 else f"{divergence:.2g}"
+    return "0" if abs(divergence) < ROUNDING else f"{divergence:.3f}" if divergence >= 0.001 else f"{divergence:.2g}"

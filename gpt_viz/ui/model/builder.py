@@ -110,6 +110,8 @@ class Builder(QObject):
         self._asked: object = None  # what it held when the build job was asked for
         self._alphabet: tuple[str, ...] | None = None  # what the form was given, as long as nothing went wrong
         self._jobs: set[int] = set()
+        self._waits: Command | None = None  # what is to be sent as soon as the model before may be given up
+        self.before: Callable[[Callable[[], object]], object] = lambda then: then()
         self._excerpt = resources.passage()
         form.build_requested.connect(self.build)
 
@@ -155,11 +157,14 @@ class Builder(QObject):
         self._begin_build(f"opening {Path(path).name}", (path, settings))
         job = self._build_job
         assert job is not None
-        self._send(OpenCheckpoint(job=job, path=path, settings=settings, device=device, at_most=at_most))
+        self._send_soon(OpenCheckpoint(job=job, path=path, settings=settings, device=device, at_most=at_most))
 
     def cancel(self) -> None:
         """End what is under way."""
-        if self._build_job is not None:
+        if self._build_job is not None and self._waits is not None:
+            self._waits = None
+            self._handle_build(Cancelled(job=self._build_job))
+        elif self._build_job is not None:
             self._send(Cancel(job=self._new_job(), target=self._build_job))
 
     def handle(self, event: Event) -> None:
@@ -207,7 +212,17 @@ class Builder(QObject):
     def _start_build(self, config: GPTConfig, seed: int, device: str, alphabet: tuple[str, ...] | None) -> None:
         self._begin_build("building the model")
         assert self._build_job is not None
-        self._send(Build(job=self._build_job, config=config, seed=seed, device=device, alphabet=alphabet))
+        self._send_soon(Build(job=self._build_job, config=config, seed=seed, device=device, alphabet=alphabet))
+
+    def _send_soon(self, command: Command) -> None:
+        """Send what replaces the model, once that may be given up."""
+        self._waits = command
+        self.before(self._send_now)
+
+    def _send_now(self) -> None:
+        command, self._waits = self._waits, None
+        if command is not None:
+            self._send(command)
 
     def _begin_build(self, what: str, file: tuple[str, tuple[str, ...]] | None = None) -> None:
         self._build_job, self._file, self._asked = self._job(), file, self._shown

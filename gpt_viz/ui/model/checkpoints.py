@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpt_viz import settings
 from gpt_viz.protocol import (
     Cancelled,
     CheckpointOpened,
@@ -158,6 +159,9 @@ class Checkpoints(QObject):
         self.reported.emit()
         if ships(event.path):
             return  # nothing in it had to be found out, and the switch says that they are trained
+        if Path(event.path).parent == settings.trainings_dir():
+            self.said.emit("Your training is back, as it was kept.", False, "")
+            return
         recognised = next((detail for what, detail in event.report if what == "recognised"), "")
         name = Path(event.path).name
         details = "\n".join(f"{what}: {detail}" for what, detail in event.report)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 
-from gpt_viz.ui.model.shipped import is_shipped, trained_from, untrained_config
+from gpt_viz.ui.model.shipped import fitting, is_shipped, trained_from, untrained_config
 from gpt_viz.ui.widgets.segments import Segments
 
 if TYPE_CHECKING:
@@ -77,13 +77,15 @@ class Switching(QObject):
     def _alone(self) -> bool:
         """Whether trained weights that ship are the first ones that are known of this model."""
         built, learner = self._subject.built, self._learner
-        known = learner.trained and learner.kept[0] == 0
+        known = learner.undone or (learner.trained and learner.kept[0] == 0)
         return built is not None and is_shipped(built) and not known and learner.shown <= learner.kept[0]
 
     def _ships(self) -> Path | None:
         """The trained weights that ship for the model as it was drawn, which a run that has begun leaves behind."""
-        built = self._subject.built
-        return None if built is None or self._learner.live else trained_from(built)
+        built, learner = self._subject.built, self._learner
+        if built is None or learner.live:
+            return None
+        return fitting(built) if learner.undone and is_shipped(built) else trained_from(built)
 
     def _show_trained(self, on: bool) -> None:
         path, built = self._ships(), self._subject.built

@@ -61,7 +61,7 @@ class Keeping(QObject):
         self._propose, self._open_checkpoint, self._clock = propose, open_checkpoint, clock
         self.path = settings.trainings_dir() / "training.safetensors"
         self._before = self.path.with_name("training-before.safetensors")
-        learner.aside = str(self.path)
+        learner.aside, learner.before = str(self.path), self.before
         self._job: int | None = None
         self._unkept_s, self._seen_at, self._seen = 0.0, clock(), learner.newest
         self._kept = self._writing = 0  # how many steps of the model's training are in the file, and will be
@@ -101,6 +101,22 @@ class Keeping(QObject):
         self._then = then
         if self._job is None:
             self._write()
+
+    def before(self, then: Callable[[], object]) -> None:
+        """Have `then` done, which gives the training up: once all of it is written, where it is worth that."""
+        worth = self._kept > 0 or self._unkept_s >= RESTING_S
+        if self._then is not None or not (worth and self.possible and self.unkept):
+            then()
+            return
+        self._learner.pause()
+        self.keep(then)
+
+    def open_before(self) -> None:
+        """Open the training that was put aside last."""
+        if self._before.is_file():
+            self._open_checkpoint(str(self._before))
+        else:
+            self.said.emit("No training has been put aside: what is replaced or reset is, from then on.", False, "")
 
     def handle(self, event: Event) -> None:
         """Follow what is written, and the model that is replaced."""

@@ -60,7 +60,8 @@ class Learner(QObject):
     """`changed` is emitted at any news. Steps and moments are counted over all runs of the model.
 
     `losses`, `rates` and `norms` begin at step `first`; `validations` are (moment, loss); `samples` newest last. `kept`
-    are the moments that can be shown beside the `newest`, `shown` the one that is. `ended` is how the last run came to
+    are the moments that can be shown beside the `newest`, `shown` the one that is; `undone`: it was
+    trained, and is no more. `ended` is how the last run came to
     rest: "", "finished", "stopped", "paused" or "failed", with the `reason`.
     """
 
@@ -80,6 +81,8 @@ class Learner(QObject):
         self._soon.timeout.connect(self._tell_the_rest)
         self._untold = False
         self._origins = 0
+        # What is to be done before the training is given up; it then goes on with what it is handed.
+        self.before: Callable[[Callable[[], object]], object] = lambda then: then()
         self.aside = ""  # what is written to this file is not saved by anybody
         self._forget()
 
@@ -90,7 +93,7 @@ class Learner(QObject):
         self._opened: int | None = None  # what the model came out of a file with
         self._wanted: int | None = -1  # the moment that was asked for last; -1: none is under way
         self._held = False  # whether the run waits only because an earlier moment is looked at
-        self.paused = self.stopping = self.single = False
+        self.paused = self.stopping = self.single = self.undone = False
         self.ended = self.reason = self.working = ""
         self.began: TrainingBegan | None = None
         self.first = self.newest = self.shown = self.saved = 0
@@ -150,6 +153,10 @@ class Learner(QObject):
         if self.paused and limit is None and plan == self._plan and not self.single:
             self.resume()
             return
+        anew = self._begins_anew
+        if anew:
+            self._forget()
+            self.undone = True
         self._plan, self._job, self.single = plan, self._new_job(), limit is not None
         self.paused = self.stopping = self._held = False
         self.ended = self.reason = self.working = ""
@@ -160,6 +167,7 @@ class Learner(QObject):
                 encoding=plan.encoding,
                 settings=plan.settings,
                 limit=limit,
+                anew=anew,
             )
         )
         self.changed.emit()
@@ -191,9 +199,19 @@ class Learner(QObject):
             self._send(Cancel(job=self._new_job(), target=self._job))
             self.changed.emit()
 
+    @property
+    def _begins_anew(self) -> bool:
+        """Whether the first weights are trained, which are shown: nothing is lost by it, all others are in a file."""
+        shown = self.trained and self.shown == self.kept[0] == 0
+        return shown and not self.live and not self.unsaved
+
     def reset(self) -> None:
         """Go back to the first weights, and forget all runs."""
+        self.before(self._reset)
+
+    def _reset(self) -> None:
         self._forget()
+        self.undone = True
         self._send(Untrain(job=self._new_job()))
         self.changed.emit()
 

@@ -37,6 +37,13 @@ class Controls(QWidget):
         self._beside.addWidget(button)
         self.buttons[name] = button
 
+    @staticmethod
+    def enable(button: QWidget, on: bool) -> None:
+        """Let the button be pressed, or not; the focus does not go on to the next one, which a key would press."""
+        if not on and button.hasFocus():
+            button.clearFocus()
+        button.setEnabled(on)
+
     def fields(self) -> tuple[BoundedNumber | BoundedFraction, ...]:
         """All number fields."""
         raise NotImplementedError

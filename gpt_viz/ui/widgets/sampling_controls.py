@@ -116,12 +116,12 @@ class SamplingControls(Controls):
         run = self.buttons["run"]
         run.setChecked(running)
         run.setText("Running" if running else "Run")
-        run.setEnabled(ready or running)
-        self.buttons["step"].setEnabled(ready and not running)
+        self.enable(run, ready or running)
+        self.enable(self.buttons["step"], ready and not running)
         stop = self.buttons["stop"]
-        stop.setEnabled(running and not stopping)
+        self.enable(stop, running and not stopping)
         for name in ("back", "clear"):
-            self.buttons[name].setEnabled(drawn and not running)
+            self.enable(self.buttons[name], drawn and not running)
         for name in ("run", "step"):
             self.buttons[name].setAccessibleDescription(reason)
 

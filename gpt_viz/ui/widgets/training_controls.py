@@ -131,11 +131,11 @@ class TrainingControls(Controls):
         self._allow("stop", live and not stopping)
         self._allow("reset", trained or live)
         for field in (*self.fields(), self.seed):
-            field.setEnabled(not live)
+            self.enable(field, not live)
 
     def _allow(self, name: str, can: bool, reason: str = "") -> None:
         button = self.buttons[name]
-        button.setEnabled(can and not reason)
+        self.enable(button, can and not reason)
         button.setAccessibleDescription(reason)
         button.setToolTip(tip(reason or button.property("note")))
 
