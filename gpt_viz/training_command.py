@@ -114,12 +114,12 @@ class _Work:
 
     def report(self) -> tuple[str, int]:
         """What was done, in words or as a document, and the exit code."""
-        held = self._engine.model(CURRENT)
-        assert held.course is not None
-        history, info, out = held.course.history(), held.info, self._args.out
+        held, out = self._engine.model(CURRENT), self._args.out
         if self._stopped and not self._made:
             self._meter.say(f"stopped before the first step; nothing was written to {out}")
             return "", STOPPED
+        assert held.course is not None
+        history, info = held.course.history(), held.info
         if self._stopped:
             self._meter.say(
                 f"stopped after {history['steps']:,} steps and written to {out}; the same command with --resume goes on"

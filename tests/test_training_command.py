@@ -132,6 +132,17 @@ def test_a_run_that_is_interrupted_goes_on_with_the_numbers_of_an_unbroken_one(t
     assert whole.read_bytes() == broken.read_bytes()
 
 
+def test_a_run_that_is_interrupted_before_its_first_step_leaves_the_file_as_it_was(train, tmp_path, monkeypatch):
+    out = tmp_path / "a.safetensors"
+    train(out, "--steps", 3, "--batch", 2)
+    before = out.read_bytes()
+    interrupt_after(monkeypatch, 1)
+    code, said, err = train(out, "--steps", 3, "--batch", 2)
+    assert (code, said) == (130, "")
+    assert err.endswith("stopped before the first step; nothing was written to " + str(out) + "\n")
+    assert out.read_bytes() == before
+
+
 def test_a_real_ctrl_c_ends_with_130_and_a_file_that_goes_on(tmp_path, corpus):
     out = tmp_path / "a.safetensors"
     words = [*SMALL, "--corpus", str(corpus), "--steps", "1000000", "--batch", "2", "--eval-every", "5"]

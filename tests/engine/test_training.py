@@ -809,3 +809,26 @@ def test_a_history_that_says_something_else_does_no_harm(history, text, tmp_path
     engine = Engine()
     list(engine.run(OpenCheckpoint(job=1, path=str(path), device="cpu")))
     assert len(losses(trained(engine, text(TEXT)))) == 5
+
+
+def test_a_new_run_begun_while_looking_back_says_that_the_newest_weights_are_worn(text):
+    engine = built()
+    trained(engine, text(TEXT), replace(SHORT, steps=4))
+    list(engine.run(ShowMoment(job=4, step=0)))
+    events = list(engine.run(Train(job=5, corpus=str(text(TEXT)), settings=replace(SHORT, steps=2, seed=9), tokens=0)))
+    assert [(each.step, each.newest) for each in of(MomentShown, events)] == [(4, True)]
+    assert of(TrainingBegan, events)[0].step == 4
+    assert engine.model(CURRENT).course.wears_newest
+
+
+def test_a_run_anew_begins_with_the_first_weights_and_forgets_the_others(text):
+    engine = built()
+    first = flat(engine.model(CURRENT).model.parameters())
+    trained(engine, text(TEXT), replace(SHORT, steps=4))
+    command = Train(job=5, corpus=str(text(TEXT)), settings=replace(SHORT, steps=4), tokens=0, anew=True, limit=1)
+    events = list(engine.run(command))
+    assert of(TrainingBegan, events)[0].step == 0
+    assert engine.model(CURRENT).course.step == 1
+    course = engine.model(CURRENT).course
+    course.wear(0)
+    assert torch.equal(flat(course.model.parameters()), first)

@@ -14,6 +14,7 @@ from gpt_viz.protocol import (
     Finished,
     SaveCheckpoint,
     Train,
+    Untrain,
 )
 from gpt_viz.ui.training import keeping
 from gpt_viz.ui.training.keeping import RESTING_S, WORTH_S, Keeping
@@ -115,6 +116,31 @@ def test_what_closes_does_not_wait_for_a_disk_that_is_full(it):
     assert not it.keeping.possible
 
 
+def test_what_replaces_the_model_waits_until_its_training_is_written(it):
+    done = []
+    it.train(2)
+    it.keeping.before(lambda: done.append("at once"))  # two seconds are no file
+    assert done == ["at once"]
+    it.train(RESTING_S)
+    it.keeping.before(lambda: done.append("kept"))
+    assert done == ["at once"]
+    assert it.learner.paused
+    write(it)
+    assert done == ["at once", "kept"]
+    it.keeping.before(lambda: done.append("nothing new"))
+    assert done[-1] == "nothing new"
+
+
+def test_what_was_put_aside_can_be_opened_later(it):
+    it.keeping.open_before()
+    assert it.said[-1][0].startswith("No training has been put aside")
+    it.train(WORTH_S + 1)
+    write(it)
+    it.tell(Built(job=90, model=MODEL))
+    it.keeping.open_before()
+    assert it.opened[-1].endswith("training-before.safetensors")
+
+
 def test_standing_still_is_no_training(it):
     it.train(5)
     it.now[0] += 1000.0
@@ -139,8 +165,11 @@ def test_a_model_that_is_replaced_or_reset_can_be_had_back(it, how):
         it.tell(Built(job=90, model=MODEL))
     else:
         it.learner.reset()
+        assert not asked(it, Untrain)  # the last steps are written first
+        write(it)
+        assert asked(it, Untrain)
     ((why, act),) = it.proposed
-    assert why == "The model before had 20 steps of training; it is kept."
+    assert why == f"The model before had {20 if how == 'built' else 21} steps of training; it is kept."
     act()
     (path,) = it.opened
     assert path.endswith("training-before.safetensors")
@@ -306,3 +335,27 @@ def test_what_was_saved_is_not_asked_about(open_window, qtbot, monkeypatch, tmp_
     window.checkpoints.save(str(tmp_path / "mine.safetensors"))
     qtbot.waitUntil(lambda: window.learner.unsaved == 0, timeout=30_000)
     assert window.close()
+
+
+def test_building_keeps_the_training_of_a_few_seconds_too(open_window, qtbot, monkeypatch):
+    monkeypatch.setattr(keeping, "RESTING_S", 0.0)
+    window = trained(open_window, qtbot)
+    qtbot.waitUntil(lambda: not window.keeping.unkept, timeout=10_000)
+    window.panels["training"].step()
+    qtbot.waitUntil(lambda: window.learner.newest == 9, timeout=10_000)
+    window.builder.choose_preset("step5")
+    qtbot.waitUntil(lambda: window.subject.built.config.layers == 4, timeout=30_000)
+    qtbot.waitUntil(lambda: not window.texts.offer.isHidden(), timeout=10_000)
+    assert window.keeping._before.is_file()
+    window.actions_["training.kept"].trigger()
+    qtbot.waitUntil(lambda: window.learner.newest == 9, timeout=30_000)
+
+
+def test_a_build_that_waits_for_it_can_be_cancelled(open_window, qtbot):
+    window = trained(open_window, qtbot)
+    window.builder.before = lambda then: None  # it is being written, and takes its time
+    before = window.subject.built
+    window.builder.choose_preset("step5")
+    window.builder.cancel()
+    assert window.subject.built is before
+    assert window.builder._build_job is None

@@ -276,3 +276,33 @@ def test_a_moment_is_told_of_at_once(learner, world, running):
     version = world.subject.version
     learner.handle(MomentShown(job=9, step=1, newest=False))
     assert world.subject.version == version + 1
+
+
+def test_first_weights_that_are_shown_are_trained_anew_where_nothing_is_lost_by_it(world):
+    world.subject.set_built(MODEL)
+    learner = Learner(world.subject, world.new_job, world.send)
+    learner.handle(CheckpointOpened(job=90, path="trained.safetensors", report=()))
+    learner.handle(steps(90, 0, 3.0, 2.0))
+    learner.handle(kept(90, 0, 2, newest=2))
+    learner.show(0)
+    learner.handle(MomentShown(job=asked(world, ShowMoment)[-1].job, step=0, newest=False))
+    assert learner.unsaved == 0
+    learner.run(PLAN)
+    assert asked(world, Train)[-1].anew
+    assert (learner.newest, list(learner.losses), learner.undone) == (0, [], True)
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+def test_training_that_is_in_no_file_goes_on_whatever_moment_is_shown(world, step):
+    world.subject.set_built(MODEL)
+    learner = Learner(world.subject, world.new_job, world.send)
+    learner.run(PLAN)
+    job = asked(world, Train)[-1].job
+    learner.handle(began(job))
+    learner.handle(steps(job, 0, 3.0, 2.0))
+    learner.handle(kept(job, 0, 1, 2, newest=2))
+    learner.handle(Finished(job=job))
+    learner.show(step)
+    learner.handle(MomentShown(job=asked(world, ShowMoment)[-1].job, step=step, newest=step == 2))
+    learner.run(PLAN)
+    assert not asked(world, Train)[-1].anew

@@ -244,6 +244,28 @@ def test_opened_as_any_checkpoint_it_is_trained_and_its_first_weights_are_behind
     assert torch.equal(window.weights_now(), drawn())
 
 
+def test_reset_of_the_weights_that_ship_is_untrained_and_the_switch_brings_them_back(start, qtbot, ships):
+    window = start()
+    press(window, qtbot, "trained")
+    window.panels["training"].reset()
+    qtbot.waitUntil(lambda: torch.equal(window.weights_now(), drawn()), timeout=WAIT)
+    qtbot.waitUntil(lambda: switch(window).state() == "untrained", timeout=WAIT)
+    press(window, qtbot, "trained")
+    assert torch.equal(window.weights_now(), in_file(ships))
+
+
+def test_training_the_untrained_ones_begins_at_their_first_step(start, qtbot, ships):
+    window = start()
+    press(window, qtbot, "trained")
+    press(window, qtbot, "untrained")
+    panel = window.panels["training"]
+    panel.controls.batch.setValue(2)
+    panel.step()
+    qtbot.waitUntil(lambda: window.learner.newest == 1, timeout=WAIT)
+    assert window.learner.at_newest
+    assert switch(window).state() == "trained"
+
+
 def test_the_next_start_begins_untrained_too_with_the_same_model(start, qtbot, ships):
     window = start()
     press(window, qtbot, "trained")

@@ -94,6 +94,43 @@ def test_what_answers_is_put_up_once(open_window, fake_engine):
     assert len(window.findChildren(QWidget, "model.preset")) == 1
 
 
+def test_escape_leaves_a_field_before_anything_else(fake, qtbot):
+    fake.activateWindow()
+    for name in ("text.prompt", "model.layers", "model.preset", "model.seed"):
+        field = child(fake, name)
+        field.setFocus()
+        qtbot.waitUntil(field.hasFocus)
+        press(fake, Qt.Key.Key_Escape)
+        assert not field.hasFocus(), name
+    fake.desk.fill("shapes")
+    child(fake, "text.prompt").setFocus()
+    qtbot.waitUntil(child(fake, "text.prompt").hasFocus)
+    press(fake, Qt.Key.Key_Escape)
+    assert fake.desk.full == "shapes"
+    press(fake, Qt.Key.Key_Escape)
+    assert fake.desk.full == ""
+
+
+def test_a_button_that_can_not_be_pressed_any_more_hands_its_focus_to_no_other(window, qtbot):
+    window.desk.dock("training").raise_()
+    panel = window.panels["training"]
+    panel.controls.steps.setValue(100_000)
+    panel.controls.batch.setValue(2)
+    panel.run()
+    qtbot.waitUntil(lambda: window.learner.newest > 2, timeout=30_000)
+    qtbot.waitUntil(lambda: "training, step" in status(window), timeout=10_000)
+    stop = child(window, "training.stop")
+    window.activateWindow()
+    stop.setFocus()
+    qtbot.waitUntil(stop.hasFocus)
+    stop.click()
+    qtbot.waitUntil(lambda: not window.learner.live, timeout=30_000)
+    panel.draw()
+    assert not stop.isEnabled()
+    assert not child(window, "training.reset").hasFocus()
+    qtbot.waitUntil(lambda: "training" not in status(window), timeout=10_000)
+
+
 def test_while_torch_loads_and_the_first_model_is_built_the_panels_say_so(open_window, fake_engine):
     window = open_window(make_engine=fake_engine, wait=False)
     window.begin()
