@@ -578,6 +578,16 @@ def test_f08_nothing_in_the_first_row_is_cut_and_text_and_sample_stay(open_windo
     qtbot.waitUntil(lambda: all(each.isVisible() for each in row._everything))
 
 
+def test_f08_at_1024_by_768_no_panel_has_to_be_scrolled_sideways(open_window, fake_engine, qtbot):
+    window = open_window(make_engine=fake_engine, size=(1024, 768))
+    for name, panel in window.panels.items():
+        window.desk.dock(name).raise_()
+        qtbot.waitUntil(panel.isVisible)
+        QApplication.processEvents()
+        scroller = window.desk.dock(name).widget()
+        assert scroller.horizontalScrollBar().maximum() == 0, name
+
+
 def test_f08_at_1024_by_768_nothing_of_the_desk_is_out_of_sight(open_window, fake_engine):
     window = open_window(make_engine=fake_engine, size=(1024, 768))
     desk = window.desk

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from gpt_viz.ui import theme
 from gpt_viz.ui.widgets.bounded import BoundedFraction, BoundedNumber
 from gpt_viz.ui.widgets.controls import Controls
 from gpt_viz.ui.widgets.knob import Knob
@@ -150,6 +151,7 @@ class TrainingControls(Controls):
         narrow = self.width() < WIDE
         if narrow != self._narrow:
             self._narrow = narrow
+            self._beside.setSpacing(2 if narrow else theme.GRID // 2)
             for knob in self._main:
                 knob.set_narrow(narrow)
             self._show_knobs()
