@@ -103,12 +103,14 @@ class Keeping(QObject):
             self._write()
 
     def before(self, then: Callable[[], object]) -> None:
-        """Have `then` done, which gives the training up: once all of it is written, where it is worth that."""
+        """Have `then` done, which gives the training up: once it is written, where it is worth that.
+
+        Training goes on meanwhile: a build that fails must find everything as it was.
+        """
         worth = self._kept > 0 or self._unkept_s >= RESTING_S
         if self._then is not None or not (worth and self.possible and self.unkept):
             then()
             return
-        self._learner.pause()
         self.keep(then)
 
     def open_before(self) -> None:
