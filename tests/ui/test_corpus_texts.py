@@ -7,7 +7,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from text_engine import Bench
 
 from gpt_viz import resources, settings, shelf
@@ -17,6 +18,14 @@ from gpt_viz.protocol import Build, Cancel, OpenText
 from gpt_viz.shelf import RemoteText
 from gpt_viz.ui.study import built_in
 from gpt_viz.ui.text import text_words as words
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    while Bench.made:
+        Bench.made.pop().close()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The fake engine with the real reading of text files, which needs no torch; a bench to open texts without a window."""
 
+from typing import ClassVar
+
 from fake_engine import DEVICES, FakeEngine
 
 from gpt_viz.config import GPTConfig
@@ -46,9 +48,15 @@ def made_by(kind=TextEngine, **options):
 
 
 class Bench:
-    """Builder and texts with an engine that answers at once. `said` are the sentences, the newest last."""
+    """Builder and texts with an engine that answers at once. `said` are the sentences, the newest last.
+
+    All that are `made` are to be closed: their widgets have no window that would take them along.
+    """
+
+    made: ClassVar[list] = []
 
     def __init__(self, config=None, path=""):
+        self.made.append(self)
         config = config or GPTConfig(layers=1, heads=1, width=8, block_size=16)
         self.subject, self.study, self.said, self.working = Subject(), Study(), [], []
         self.engine = TextEngine()
@@ -66,6 +74,11 @@ class Bench:
         self.builder.begin(Choice(config, alphabet(), 1337, "cpu", path=path))
         self._heard(EngineReady(job=0, torch_version="0", devices=DEVICES, threads=1))
         self.run()
+
+    def close(self):
+        """Give the widgets back."""
+        for widget in (self.form, self.texts.offer):
+            widget.deleteLater()
 
     def open(self, path, encoding=None):
         """Open a text, and wait for what comes of it."""
