@@ -29,6 +29,7 @@ from gpt_viz.ui.widgets.token_view import TokenView
 READABLE_S = 0.25  # a number that a person reads changes no faster
 CHOSEN_SEEDS = 1_000_000  # a seed that is picked stays short enough to be read aloud
 BARS_WIDTH = 380  # px at most
+BARS_S = 0.05  # so often the bars change at most while tokens stream in
 
 
 class Sampling(Panel):
@@ -46,6 +47,7 @@ class Sampling(Panel):
         self.sampler = Sampler(context.study, context.subject, context.new_job, context.send, self, moment)
         self.lookout = Lookout(context, self.sampler)
         self.clock = time.monotonic
+        self._bars_at = float("-inf")
         self._model: ModelInfo | None = None
         self._prompt: str | None = None
         self._given: list[str] = []  # the prompt's tokens
@@ -332,7 +334,7 @@ class Sampling(Panel):
         if shown is None and (self._obstacle or self.lookout.place() == 0):
             self.bars.clear()
             self.say("" if self._obstacle else "Nothing stands before the first token, so nothing was predicted.")
-        elif shown is not None and len(shown.logits) == size:
+        elif shown is not None and len(shown.logits) == size and self._may_change_bars():
             self.bars.show_distribution(
                 shown.logits,
                 shown.probabilities,
@@ -342,6 +344,14 @@ class Sampling(Panel):
             )
             if self._may_change_numbers():
                 self.say(self.lookout.sentence(shown, model))
+
+    def _may_change_bars(self) -> bool:
+        """While tokens stream in, the bars change more seldom than the text: no eye follows each of them."""
+        now = self.clock()
+        if self.sampler.running and now - self._bars_at < BARS_S:
+            return False
+        self._bars_at = now
+        return True
 
     def _may_change_numbers(self) -> bool:
         """While tokens stream in, what is read changes four times a second."""
