@@ -18,9 +18,10 @@ from torch import Tensor, nn
 
 from gpt_viz import ledger
 from gpt_viz.engine.adamw import AdamW, Group
-from gpt_viz.engine.model import GPT, Head
+from gpt_viz.engine.model import GPT
 from gpt_viz.engine.randomness import own_randomness, random_state
 from gpt_viz.engine.taps import device_of
+from gpt_viz.engine.training_pass import TrainingPass
 from gpt_viz.schedule import TrainingSettings
 
 # Multiply-adds of a step, its way back included, from which on it pauses between its blocks: some 20 ms of one core.
@@ -73,10 +74,9 @@ class Trainer:
         self._ids = ids
         self._draws = torch.Generator().manual_seed(settings.seed)
         self._device = device_of(model)
+        self._pass = TrainingPass(model)
         # Looked up once: a walk through all modules for each piece of a step costs more than the piece's own overhead.
         self._weights = list(model.parameters())
-        self._heads = [each for each in model.modules() if isinstance(each, Head)]
-        self._dropouts = [each for each in model.modules() if isinstance(each, nn.Dropout) and each.p > 0]
         with own_randomness(None, self._device):
             torch.manual_seed(settings.seed)
             self._dropout_state = random_state(self._device)
@@ -107,10 +107,9 @@ class Trainer:
         with self._undone_unless_made():
             ids, targets = self.batch()
             with self._working():
-                _, loss = self.model(ids, targets)
-                assert loss is not None  # targets were given
+                loss = self._pass.loss(ids, targets)
                 value = self._finite(loss.item(), "loss")
-                loss.backward()
+                torch.autograd.backward(loss)
                 return self._go_down(value)
 
     def parts(self) -> Generator[None, None, StepResult]:
@@ -138,17 +137,17 @@ class Trainer:
     def _pieces(self, ids: Tensor, targets: Tensor) -> Iterator[StepResult | None]:
         """A step cut where one block hands over to the next: there the graph ends, and its gradient is carried over."""
         with self._working(last=False):
-            x = self.model.embed(ids)
-            mask = self.model.mask(x)
+            x = self._pass.begin(ids)
+            mask = self._pass.mask(x, ids.shape[-1])
             handed = [(x, x.detach().requires_grad_())]
         yield None
-        for block in self.model.blocks:
+        for number in range(self.model.config.layers):
             with self._working(last=False):
-                x = block(handed[-1][1], mask)
+                x = self._pass.block(number, handed[-1][1], mask)
                 handed.append((x, x.detach().requires_grad_()))
             yield None
         with self._working(last=False):
-            loss = self.model.compare(self.model.read_out(handed[-1][1]), targets)
+            loss = self._pass.end(handed[-1][1], targets)
             value = self._finite(loss.item(), "loss")
             torch.autograd.backward(loss)
         while handed:
@@ -162,10 +161,12 @@ class Trainer:
         yield made
 
     def _go_down(self, value: float) -> StepResult:
-        """With the gradients there: clip them, move the weights, count the step."""
+        """With the gradients there: clip them if asked for, move the weights, count the step."""
         rate = self.settings.rate_at(self.step_number)
-        norm = nn.utils.clip_grad_norm_(self._weights, self.settings.clip or float("inf"))
+        norm = nn.utils.get_total_norm(each.grad for each in self._weights if each.grad is not None)
         result = StepResult(self.step_number, value, rate, self._finite(float(norm), "gradient"))
+        if 0 < self.settings.clip < result.gradient_norm:
+            nn.utils.clip_grads_with_norm_(self._weights, self.settings.clip, norm)
         self._optimizer.step(rate)
         self.step_number += 1
         return result
@@ -182,26 +183,16 @@ class Trainer:
 
     @contextmanager
     def _working(self, *, last: bool = True) -> Iterator[None]:
-        """Within: dropout, gradients, the run's own random numbers, no stash. After the `last` piece gradients go."""
-        modes = [each.training for each in self._dropouts]
-        stashes = [head.stash for head in self._heads]
-        for each in self._dropouts:
-            each.training = True
-        for head in self._heads:
-            head.stash = False
+        """Within: gradients, and the run's own random numbers. After the `last` piece gradients go."""
         try:
             with torch.enable_grad():
-                if self._dropouts:
+                if self.model.config.dropout:
                     with own_randomness(self._dropout_state, self._device) as kept:
                         yield
                     self._dropout_state = kept()
                 else:
                     yield
         finally:
-            for each, mode in zip(self._dropouts, modes, strict=True):
-                each.training = mode
-            for head, stash in zip(self._heads, stashes, strict=True):
-                head.stash = stash
             if last:
                 self._drop_gradients()
 

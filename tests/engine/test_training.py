@@ -19,11 +19,12 @@ from gpt_viz.engine.evaluation import evaluate, windows_in
 from gpt_viz.engine.initialise import build
 from gpt_viz.engine.limits import OutOfMemory
 from gpt_viz.engine.material import CHUNK, UnreadableText, reading
-from gpt_viz.engine.model import GPT, Head
+from gpt_viz.engine.model import Head
 from gpt_viz.engine.session import REPORT_S
 from gpt_viz.engine.timeline import NoMoment, flat
 from gpt_viz.engine.tokenizer import CharacterTokenizer, IdTokenizer
 from gpt_viz.engine.training import Trainer, TrainingError, check_length, split
+from gpt_viz.engine.training_pass import TrainingPass
 from gpt_viz.protocol import (
     CURRENT,
     Build,
@@ -55,7 +56,8 @@ from gpt_viz.schedule import TrainingSettings
 
 TEXT = "abcdefghijkabcabcdefkjihgfedcba" * 12
 SHORT = TrainingSettings(steps=5, batch=4, rate=3e-3, validation=0.0)
-# The model that the golden losses were made with before anything was built around the trainer.
+# The model that the golden losses were made with before anything was built around the trainer; those with dropout,
+# which draws in an order of its own, by the trainer.
 GOLDEN = replace(TINY, initialisation="step5")
 PATTERN = torch.arange(400) % 7 + (torch.arange(400) % 5 == 0).long()
 GOLDEN_SETTINGS = TrainingSettings(batch=4, steps=12, warmup=3, decay=0.1, rate=3e-3, seed=5)
@@ -125,7 +127,7 @@ def ended(steps):
     ("changes", "expected", "norm", "loss"),
     [
         ({}, (6.963877, 5.357371, 5.245041), 3.059954, 5.139378),
-        ({"dropout": 0.2}, (6.999038, 5.452696, 5.278868), 3.180531, 5.216460),
+        ({"dropout": 0.2}, (7.000135, 5.457042, 5.273031), 3.170439, 5.214252),
         ({"tied_head": False, "layers": 0}, (2.496933, 2.610190, 2.399810), 0.682409, 2.350306),
     ],
 )
@@ -646,22 +648,22 @@ def test_f19_a_gradient_that_is_not_finite_does_not_reach_the_weights():
 )
 def test_f13_out_of_memory_is_one_sentence_and_the_next_run_works(text, error, monkeypatch):
     engine, heard, held = built(), [], []
-    runner, forward, calls = Runner(engine, heard.append, clock=Clock()), GPT.forward, []
+    runner, loss, calls = Runner(engine, heard.append, clock=Clock()), TrainingPass.loss, []
 
-    def failing(self, ids, targets=None):
+    def failing(self, ids, targets):
         calls.append(len(calls))
         if len(calls) == 4:
             tensor = torch.zeros(7)
             held.append(weakref.ref(tensor))
             raise error.with_traceback(None)
-        return forward(self, ids, targets)
+        return loss(self, ids, targets)
 
-    monkeypatch.setattr(GPT, "forward", failing)
+    monkeypatch.setattr(TrainingPass, "loss", failing)
     path = text(TEXT)
     runner.submit(Train(job=2, corpus=path, settings=SHORT, tokens=0))
     while runner.advance():
         pass
-    monkeypatch.setattr(GPT, "forward", forward)
+    monkeypatch.setattr(TrainingPass, "loss", loss)
     failed = of(Failed, heard)[0]
     assert failed.expected
     assert failed.field == "batch"
