@@ -29,10 +29,14 @@ class Runs(Protocol):
 
 @dataclass(slots=True)
 class _Job:
+    """`used_s` is what the turns are dealt by, and no more than a claim; `took_s` what it took before this turn."""
+
     command: Command
     steps: Steps
     used_s: float
     paused: bool = False
+    took_s: float = 0.0
+    turn_at: float = 0.0
 
 
 class Runner:
@@ -79,12 +83,14 @@ class Runner:
         if not ready:
             return False
         job = min(ready, key=lambda each: each.used_s)  # of equals the newest, which someone waits for
-        began = self._clock()
+        began = job.turn_at = self._clock()
         spent = 0.0
         # Who hears of an event may cancel or pause the job in answer to it.
         while spent < self._turn_s and self._is_live(job) and self._step(job) and not called():
             spent = self._clock() - began
-        job.used_s += self._clock() - began
+        turn = self._clock() - began
+        job.used_s += turn
+        job.took_s += turn
         return True
 
     def close(self) -> None:
@@ -99,7 +105,7 @@ class Runner:
             event = next(job.steps)
         except StopIteration:
             del self._jobs[number]
-            self._emit(Finished(job=number, slot=slot))
+            self._emit(Finished(job=number, slot=slot, took_s=job.took_s + self._clock() - job.turn_at))
             return False
         except Exception as error:
             del self._jobs[number]

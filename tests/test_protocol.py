@@ -127,7 +127,7 @@ def test_all_of_them_are_imported_from_the_package_itself():
 
 def test_a_command_and_an_event_are_written_with_all_their_fields():
     assert repr(protocol.Cancel(job=3, target=2)) == "Cancel(job=3, slot='current', asker='', target=2)"
-    assert repr(protocol.Finished(job=4, slot="other")) == "Finished(job=4, slot='other')"
+    assert repr(protocol.Finished(job=4, slot="other")) == "Finished(job=4, slot='other', took_s=0.0)"
 
 
 def test_the_walk_finds_them_all():

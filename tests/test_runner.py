@@ -118,6 +118,20 @@ def test_a_job_runs_to_its_end_and_is_finished_once(bench):
     assert bench.engine.closed == [1]
 
 
+def test_the_end_tells_how_long_the_job_took_without_those_beside_it_and_without_pauses(bench):
+    bench.engine.costs, bench.engine.lengths = {1: TURN, 2: TURN / 4}, {1: 4, 2: 9}
+    bench.runner.submit(sample(1))
+    bench.runner.advance()
+    bench.runner.submit(Pause(job=3, target=1))
+    bench.runner.submit(inspect(2))
+    bench.runner.advance()
+    bench.runner.submit(Resume(job=4, target=1))
+    while bench.runner.advance():
+        pass
+    took = {event.job: event.took_s for event in bench.events if isinstance(event, Finished)}
+    assert took == {1: 4 * TURN, 2: 9 * TURN / 4}
+
+
 def test_a_turn_is_ten_milliseconds_of_small_steps(bench):
     bench.engine.costs[1] = 0.003
     bench.runner.submit(sample(1))

@@ -8,7 +8,6 @@ from gpt_viz.protocol import (
     Failed,
     Finished,
     ModelInfo,
-    MomentShown,
     OpenStep,
     StepOpened,
     TextRefused,
@@ -129,12 +128,7 @@ def test_other_weights_are_looked_at_anew(asked):
     asked.inquiry.ask(step="ids")
     asked.answer()
     asked.now += 1.0
-    asked.inquiry.handle(MomentShown(job=9, step=3, newest=True))
-    asked.inquiry.ask(step="ids")
-    assert len(asked.sent) == 2
-    asked.answer()
-    asked.inquiry.handle(MomentShown(job=9, slot="other", step=3, newest=True))
-    asked.now += 1.0
+    asked.world.subject.step()
     asked.inquiry.ask(step="ids")
     assert len(asked.sent) == 2
 

@@ -8,6 +8,7 @@ import pytest
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import (
     OTHER,
+    Attended,
     Built,
     Cancel,
     Cancelled,
@@ -30,7 +31,7 @@ from gpt_viz.protocol import (
     Validated,
 )
 from gpt_viz.schedule import TrainingSettings
-from gpt_viz.ui.training.learner import Learner, Plan
+from gpt_viz.ui.training.learner import LATEST_S, LOOK_SHARE, TELL_S, Learner, Plan
 from gpt_viz.ui.training.moment import Moment
 
 PLAN = Plan(None, None, TrainingSettings(steps=100))
@@ -251,6 +252,66 @@ def test_those_who_show_weights_are_told_at_once_and_then_now_and_then(learner, 
     with qtbot.waitSignal(world.subject.stepped):
         pass
     assert len(told) <= count + 2
+
+
+class Watched:
+    """A learner in a run, with a clock of the test's own, and how often it told of other weights."""
+
+    def __init__(self, world):
+        self.now, self.world = 0.0, world
+        self.learner = Learner(world.subject, world.new_job, world.send, clock=lambda: self.now)
+        self.learner.run(PLAN)
+        self.job = asked(world, Train)[-1].job
+        self.learner.handle(began(self.job))
+        self.step()
+
+    @property
+    def told(self):
+        return self.world.subject.version
+
+    def step(self):
+        """One step is made; whether it was told of."""
+        before = self.told
+        self.learner.handle(steps(self.job, len(self.learner.losses), 3.0))
+        return self.told > before
+
+    def looked(self, took_s, job=99):
+        """Those who were told have had a pass that took the engine so long."""
+        self.learner.handle(Attended(job=job, tokens=None, patterns=None, head=(0, 0), whole=None))
+        self.learner.handle(Finished(job=job, took_s=took_s))
+
+
+@pytest.mark.parametrize(
+    ("took_s", "pause_s"), [(0.0, TELL_S), (LOOK_SHARE * TELL_S, TELL_S), (LOOK_SHARE * 2, 2.0), (50.0, LATEST_S)]
+)
+def test_the_longer_a_look_takes_the_seldomer_it_is_asked_for_up_to_a_limit(world, took_s, pause_s):
+    watched = Watched(world)
+    watched.looked(took_s / 2)
+    watched.looked(took_s / 2, job=100)
+    watched.now = pause_s * 0.99
+    assert not watched.step()
+    watched.now = pause_s * 1.01
+    assert watched.step()
+    watched.now += TELL_S * 1.01  # the next one counts anew
+    assert watched.step()
+
+
+def test_what_else_the_engine_does_makes_looks_no_seldomer(world):
+    watched = Watched(world)
+    watched.learner.handle(Finished(job=99, took_s=50.0))
+    watched.now = TELL_S * 1.01
+    assert watched.step()
+
+
+@pytest.mark.parametrize("end", [lambda it: it.learner.pause(), lambda it: it.learner.handle(Finished(job=it.job))])
+def test_the_last_weights_of_a_run_are_told_of_without_waiting_for_a_costly_look(world, end):
+    watched = Watched(world)
+    watched.looked(50.0)
+    watched.now = TELL_S * 1.01
+    assert not watched.step()
+    before = watched.told
+    end(watched)
+    assert watched.told == before + 1
 
 
 def test_weights_have_a_name_that_comes_back_with_them_and_not_with_those_of_another_training(learner, running):

@@ -20,7 +20,6 @@ from gpt_viz.protocol import (
     Failed,
     Finished,
     Inspect,
-    MomentShown,
     OpenStep,
     TextRefused,
     Traced,
@@ -409,12 +408,12 @@ def test_a04_a_large_tensor_is_shown_by_what_stands_out_and_read_exactly(live):
     assert panel.opened.derivation.explanation.value == pytest.approx(float(cell))
 
 
-def test_e02_numbers_that_are_not_finite_are_shown_and_said(live):
+def test_e02_numbers_that_are_not_finite_are_shown_and_said(live, world):
     it = live()
     it.at("logits")
     with np.errstate(all="ignore"):
         it.engine.model("current").model.head.weight.data[3] = float("nan")
-        it.panel.handle(MomentShown(job=99, step=1, newest=True))
+        world.subject.step()
         it.panel.opening._asked_at = it.panel.explaining._asked_at = float("-inf")
         it.settle()
     assert it.panel.parts.picture.not_finite

@@ -14,21 +14,19 @@ from gpt_viz import ledger
 from gpt_viz.config import PRESETS, GPTConfig
 from gpt_viz.measures import Figures, Histogram, Picture, round_limit
 from gpt_viz.protocol import (
-    OTHER,
     Cancelled,
     Failed,
     Finished,
     ModelInfo,
-    MomentShown,
     OpenWeights,
     TensorInfo,
-    TrainedSteps,
     Weights,
     WeightsOpened,
 )
 from gpt_viz.ui.panels.weights import POINT, WeightsPanel
 from gpt_viz.ui.selection import Selection
 from gpt_viz.ui.theme import theme
+from gpt_viz.ui.training.learner import Learner
 from gpt_viz.ui.weights.weight_place import exists, first_place, owner, place_of
 from gpt_viz.ui.weights.weight_words import (
     cell_words,
@@ -301,9 +299,7 @@ def test_weights_that_change_are_asked_for_at_most_four_times_a_second(inquiry, 
         world.now += 0.01
         if inquiry.busy:
             inquiry.handle(opened("ln_f", job=world.sent[-1].job))
-        inquiry.handle(TrainedSteps(
-            job=9, first=0, losses=None, rates=None, gradient_norms=None, tokens_per_second=1.0, left_s=0.0
-        ))  # fmt: skip
+        world.subject.step()
         count = len(world.sent)
         inquiry.ask("ln_f")
         if len(world.sent) > count:
@@ -316,7 +312,7 @@ def test_a_look_that_takes_long_is_followed_by_as_long_a_pause(inquiry, world):
     inquiry.ask("ln_f")
     world.now += 3.0
     inquiry.handle(opened("ln_f", job=world.sent[-1].job))
-    inquiry.handle(MomentShown(job=9, step=1, newest=True))
+    world.subject.step()
     world.now += 2.9
     inquiry.ask("ln_f")
     assert len(world.sent) == 1
@@ -328,16 +324,7 @@ def test_a_look_that_takes_long_is_followed_by_as_long_a_pause(inquiry, world):
 def test_no_second_look_at_the_same_place_begins_while_one_is_under_way(inquiry, world):
     inquiry.ask("ln_f")
     world.now += 10
-    inquiry.handle(MomentShown(job=9, step=1, newest=True))
-    inquiry.ask("ln_f")
-    assert len(world.sent) == 1
-
-
-def test_training_of_another_model_changes_nothing(inquiry, world):
-    inquiry.ask("ln_f")
-    inquiry.handle(opened("ln_f", job=world.sent[-1].job))
-    world.now += 10
-    inquiry.handle(MomentShown(job=9, slot=OTHER, step=1, newest=True))
+    world.subject.step()
     inquiry.ask("ln_f")
     assert len(world.sent) == 1
 
@@ -346,7 +333,7 @@ def test_after_the_pause_it_is_said_that_it_is_time_to_ask_again(inquiry, world,
     inquiry.ask("ln_f")
     inquiry.handle(opened("ln_f", job=world.sent[-1].job))
     world.now += INTERVAL_S - 0.01
-    inquiry.handle(MomentShown(job=9, step=1, newest=True))
+    world.subject.step()
     with qtbot.waitSignal(inquiry.changed, timeout=1000):
         inquiry.ask("ln_f")
     assert len(world.sent) == 1
@@ -469,7 +456,7 @@ def test_trained_weights_move_on_a_scale_that_does_not_shrink(panel_of, world):
     picture, limits = panel.stage.pictures[0], []
     for std in (0.19, 0.05, 0.01):
         world.now += 10
-        panel.handle(MomentShown(job=9, step=1, newest=True))
+        world.subject.step()
         panel.draw()
         answer(panel, world, std=std, drawn=0.05)
         limits.append(picture.shades.limit)
@@ -638,11 +625,14 @@ def test_training_on_the_real_engine_is_followed_and_held_against_what_was_drawn
 
     def run(command):
         for event in engine.run(command):
+            if event is not None:
+                learner.handle(event)
             if isinstance(event, panel.events):
                 panel.handle(event)
             if isinstance(event, Built):
                 world.subject.set_built(event.model)
 
+    learner = Learner(world.subject, world.new_job, world.send)
     panel = WeightsPanel(world.context)
     qtbot.addWidget(panel)
     qtbot.addWidget(panel.header)

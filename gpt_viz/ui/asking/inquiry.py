@@ -13,16 +13,13 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpt_viz.protocol import (
-    CURRENT,
     Cancelled,
     Command,
     Event,
     Failed,
     Finished,
     ModelInfo,
-    MomentShown,
     TextRefused,
-    TrainedSteps,
 )
 from gpt_viz.ui.panel import Context
 from gpt_viz.ui.study import Passage
@@ -31,7 +28,6 @@ from gpt_viz.ui.study import Passage
 # the engine's time goes into the answers; a person is followed at once.
 INTERVAL_S = 0.25
 REST = 3  # times what an answer took
-WEIGHTS_CHANGE = (TrainedSteps, MomentShown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,6 @@ class Inquiry(QObject):
         super().__init__(parent)
         self._context, self._question, self._kind = context, question, answer
         self._wanted, self._clock = wanted, clock
-        self._weights = 0  # counts how often they changed
         self._next: Wanted | None = None
         self._asked: Wanted | None = None
         self._asked_at = float("-inf")
@@ -92,7 +87,7 @@ class Inquiry(QObject):
         if model is None or passage is None:
             self._next = None
             return
-        self._next = Wanted(model, self._weights, passage, tuple(details.items()))
+        self._next = Wanted(model, self._context.subject.version, passage, tuple(details.items()))
         self._go_on()
 
     def answer(self) -> Event | None:
@@ -106,12 +101,10 @@ class Inquiry(QObject):
         return self._job is not None or self._timer.isActive()
 
     def handle(self, event: Event) -> None:
-        """Take what the engine answers; of the weights, that they changed."""
-        if isinstance(event, WEIGHTS_CHANGE) and event.slot == CURRENT:
-            self._weights += 1
-        elif self._job is None or event.job != self._job:
+        """Take what the engine answers."""
+        if self._job is None or event.job != self._job:
             return
-        elif isinstance(event, self._kind):
+        if isinstance(event, self._kind):
             self._answer = event
             self._of, self.passage = (self._asked.model, self._asked.passage) if self._asked else (None, None)
             self._end("")

@@ -21,11 +21,9 @@ from gpt_viz.protocol import (
     Finished,
     MeasureSteps,
     ModelInfo,
-    MomentShown,
     StepsMeasured,
     TextRefused,
     Traced,
-    TrainedSteps,
 )
 from gpt_viz.ui.asking.inquiry import Inquiry
 from gpt_viz.ui.panel import Context, Panel
@@ -71,13 +69,14 @@ class Shapes(Panel):
     title = "Shapes"
     order = 2
     needs = frozenset({"trace"})
-    events = (Traced, StepsMeasured, TextRefused, Finished, Cancelled, Failed, TrainedSteps, MomentShown)
+    events = (Traced, StepsMeasured, TextRefused, Finished, Cancelled, Failed)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.rows: MeasuredRows | None = None
         self.measuring = Inquiry(context, MeasureSteps, StepsMeasured, self.in_sight, self)
         self.measuring.changed.connect(self.mark)
+        context.subject.stepped.connect(self.mark)
         self._traced: Traced | None = None
         self._traced_of: ModelInfo | None = None
         self._made_of: tuple[object, ...] = ()
@@ -140,8 +139,6 @@ class Shapes(Panel):
 
     def handle(self, event: Event) -> None:
         self.measuring.handle(event)
-        if isinstance(event, TrainedSteps | MomentShown):
-            self.mark()
         if isinstance(event, Traced) and event.slot == CURRENT:
             self._traced, self._traced_of = event, self.context.subject.built
             if self._traced_of is not None:  # one can walk through the pass also while the table is not shown

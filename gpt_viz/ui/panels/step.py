@@ -19,12 +19,10 @@ from gpt_viz.protocol import (
     Failed,
     Finished,
     ModelInfo,
-    MomentShown,
     OpenStep,
     StepOpened,
     TextRefused,
     Traced,
-    TrainedSteps,
 )
 from gpt_viz.ui.asking.inquiry import Inquiry
 from gpt_viz.ui.panel import Context, Panel
@@ -55,9 +53,7 @@ class Step(Panel):
     order = 9
     behind = "shapes"
     needs = frozenset({"trace"})
-    events = (
-        Traced, StepOpened, Explained, TextRefused, Finished, Cancelled, Failed, TrainedSteps, MomentShown,
-    )  # fmt: skip
+    events = (Traced, StepOpened, Explained, TextRefused, Finished, Cancelled, Failed)
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -91,6 +87,7 @@ class Step(Panel):
         parts = self.parts
         for inquiry in (self.opening, self.explaining):
             inquiry.changed.connect(self.mark)
+        self.context.subject.stepped.connect(self.mark)
         parts.navigator.went.connect(lambda step: self.context.selection.choose(step=step))
         parts.picture.chosen.connect(self._choose)
         parts.picture.hovered.connect(self._read)
@@ -106,10 +103,10 @@ class Step(Panel):
     # -- what comes --
 
     def handle(self, event: Event) -> None:
-        """Take what was asked for; a new pass and new weights are looked at when they can be seen."""
+        """Take what was asked for; a new pass is looked at when it can be seen."""
         for inquiry in (self.opening, self.explaining):
             inquiry.handle(event)
-        if isinstance(event, Traced | TrainedSteps | MomentShown):
+        if isinstance(event, Traced):
             self.mark()
 
     @property

@@ -47,6 +47,7 @@ class WeightsPanel(Panel):
         super().__init__(context)
         self._inquiry = WeightsInquiry(context, self)
         self._inquiry.changed.connect(self.mark)
+        context.subject.stepped.connect(self.mark)
         self._place = ""
         self._drawn: WeightsOpened | None = None
         self._model: ModelInfo | None = None

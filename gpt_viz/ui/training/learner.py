@@ -6,6 +6,7 @@ the model is looked at, training waits; back at the newest one it goes on by its
 
 from __future__ import annotations
 
+import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpt_viz.protocol import (
     CURRENT,
+    Attended,
     Built,
     Cancel,
     Cancelled,
@@ -31,6 +33,7 @@ from gpt_viz.protocol import (
     ReportTraining,
     Resume,
     ShowMoment,
+    Traced,
     Train,
     TrainedSteps,
     TrainingBegan,
@@ -42,8 +45,12 @@ from gpt_viz.schedule import TrainingSettings
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.training.moment import Moment
 
-# What shows the weights is told of other ones at most so often.
-TELL_MS = 250  # what is said of them is read by a person
+# What shows the weights is told of other ones at most so often, for what is said of them is read by a person; while
+# steps are made so seldom that no more than this share of the engine's time goes into the passes by which they are
+# looked at, but for a large model, at which a person must not wait longer than this.
+TELL_S, LATEST_S = 0.25, 5.0
+LOOK_SHARE = 0.02
+LOOKS = (Traced, Attended)
 MOST_SAMPLES = 200
 
 
@@ -73,13 +80,16 @@ class Learner(QObject):
         new_job: Callable[[], int],
         send: Callable[[Command], None],
         parent: QObject | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(parent)
-        self._subject, self._new_job, self._send = subject, new_job, send
+        self._subject, self._new_job, self._send, self._clock = subject, new_job, send, clock
         self._plan: Plan | None = None
-        self._soon = QTimer(self, singleShot=True, interval=TELL_MS)
-        self._soon.timeout.connect(self._tell_the_rest)
+        self._soon = QTimer(self, singleShot=True)
+        self._soon.timeout.connect(self._tell_if_due)
         self._untold = False
+        self._told_at, self._looked_s = float("-inf"), 0.0
+        self._look: int | None = None  # the job of the newest pass for those who were told
         self._origins = 0
         # What is to be done before the training is given up; it then goes on with what it is handed.
         self.before: Callable[[Callable[[], object]], object] = lambda then: then()
@@ -236,6 +246,7 @@ class Learner(QObject):
         self.paused = True
         self._send(Pause(job=self._new_job(), target=self._job))
         self._send(ReportTraining(job=self._new_job()))
+        self._tell_if_due()
 
     def _show_wanted(self) -> None:
         """Ask for one moment at a time: whoever drags a slider wants the last one, not all of them."""
@@ -252,6 +263,12 @@ class Learner(QObject):
     def handle(self, event: Event) -> None:
         """Take in what the engine says of the current model."""
         if event.slot != CURRENT:
+            return
+        if isinstance(event, LOOKS):
+            self._look = event.job
+            return
+        if isinstance(event, Finished) and event.job == self._look:
+            self._looked_s += event.took_s
             return
         if isinstance(event, Built):
             if self._job is not None:
@@ -322,20 +339,25 @@ class Learner(QObject):
     def _end(self, how: str, reason: str = "") -> None:
         self._job, self.paused, self.stopping, self._held = None, False, False, False
         self.ended, self.reason, self.working = how, reason, ""
+        self._tell_if_due()
 
     # -- whom it tells of the weights --
 
     def _changed_weights(self) -> None:
-        if self._soon.isActive():
-            self._untold = True
-        else:
+        self._untold = True
+        self._tell_if_due()
+
+    def _tell_if_due(self) -> None:
+        if not self._untold:
+            return
+        pause_s = min(max(TELL_S, self._looked_s / LOOK_SHARE), LATEST_S) if self.running else TELL_S
+        early_s = self._told_at + pause_s - self._clock()
+        if early_s <= 0:
             self._tell()
+        else:
+            self._soon.start(int(early_s * 1000) + 1)
 
     def _tell(self) -> None:
         self._untold = False
+        self._told_at, self._looked_s = self._clock(), 0.0
         self._subject.step()
-        self._soon.start()
-
-    def _tell_the_rest(self) -> None:
-        if self._untold:
-            self._tell()

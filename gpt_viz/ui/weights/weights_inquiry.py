@@ -12,27 +12,23 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gpt_viz.protocol import (
-    CURRENT,
     Cancelled,
     Event,
     Failed,
     Finished,
     ModelInfo,
-    MomentShown,
     OpenWeights,
-    TrainedSteps,
     WeightsOpened,
 )
 from gpt_viz.ui.panel import Context
 
 INTERVAL_S = 0.25  # between two looks at weights that change, at least, and as long as the last look took
-CHANGES = (TrainedSteps, MomentShown)
-HEARD = (WeightsOpened, Failed, Cancelled, Finished, *CHANGES)
+HEARD = (WeightsOpened, Failed, Cancelled, Finished)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
-    """A question; `version` counts how often the weights changed."""
+    """A question; `version` counts how often the weights have become other ones."""
 
     model: ModelInfo
     place: str
@@ -56,7 +52,6 @@ class WeightsInquiry(QObject):
     ) -> None:
         super().__init__(parent)
         self._context, self._clock = context, clock
-        self._version = 0
         self._asked: Wanted | None = None
         self._asked_at = self._took = 0.0
         self._job: int | None = None
@@ -71,7 +66,7 @@ class WeightsInquiry(QObject):
         model = self._context.subject.weights
         if model is None:
             return
-        wanted, before = Wanted(model, place, self._version), self._asked
+        wanted, before = Wanted(model, place, self._context.subject.version), self._asked
         if wanted.follows(before):
             if before is not None and wanted.version == before.version:
                 return
@@ -95,12 +90,7 @@ class WeightsInquiry(QObject):
         return self._job is not None
 
     def handle(self, event: Event) -> None:
-        """Take what the engine answers, and that weights changed."""
-        if isinstance(event, CHANGES):
-            if event.slot == CURRENT:
-                self._version += 1
-                self.changed.emit()
-            return
+        """Take what the engine answers."""
         if self._job is None or event.job != self._job:
             return
         if isinstance(event, WeightsOpened):

@@ -34,6 +34,7 @@ class TrainingControls(Controls):
 
     def __init__(self, corpus: QWidget) -> None:
         super().__init__("training")
+        self._state: tuple[object, ...] = ()
         self.batch = BoundedNumber(
             1, MOST_BATCH, word="1", rule=f"the batch is a whole number from 1 to {MOST_BATCH:,}"
         )
@@ -123,6 +124,10 @@ class TrainingControls(Controls):
 
         `reason` is why none can be made; settings stay as they are while a run is live.
         """
+        state = (running, live, stopping, trained, begun, reason)
+        if state == self._state:
+            return  # it is told of at each step
+        self._state = state
         run = self.buttons["run"]
         run.setText("Go on" if begun and not running else "Train")
         run.setAccessibleName(run.text())
