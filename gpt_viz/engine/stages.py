@@ -18,6 +18,7 @@ from gpt_viz.config import GPTConfig
 from gpt_viz.engine.ids import Ids, check_ids
 from gpt_viz.engine.model import GPT
 from gpt_viz.engine.taps import UnknownPlace, device_of, evaluating, own_loss, stashing, watching
+from gpt_viz.engine.writes import Writes
 from gpt_viz.ledger import StepSpec
 
 Stage: TypeAlias = tuple[nn.Module, str, Callable[[], None]]
@@ -54,12 +55,12 @@ def staged(
     on_device = checked.to(device_of(model))
     pausing = True
     while True:
-        weights = weights_state(model)
+        writes = Writes(model)
         this = look()
         for number, (module, path, run) in enumerate(_stages(model, on_device, spec)):
             if number and pausing:
                 yield
-                if weights_state(model) != weights:
+                if writes.any:
                     pausing = False
                     break
             with (
@@ -91,13 +92,6 @@ def step_of(config: GPTConfig, name: str, tokens: int) -> StepSpec:
     except ValueError as error:
         lost = "a text of one token has no loss: there is no next token to compare with"
         raise UnknownPlace(lost if name == "loss" else str(error)) from None
-
-
-def weights_state(model: GPT) -> tuple[int, int]:
-    """A figure that changes with every write to the weights, and with every one that is replaced."""
-    parameters = list(model.parameters())
-    versions = (0 if each.is_inference() else each._version for each in parameters)  # in inference none is counted
-    return sum(versions), hash(tuple(each.data_ptr() for each in parameters))
 
 
 def _stages(model: GPT, ids: Tensor, last: StepSpec | None) -> Iterator[Stage]:

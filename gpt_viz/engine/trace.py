@@ -29,6 +29,7 @@ from gpt_viz.engine.taps import (
     take_stash,
     watching,
 )
+from gpt_viz.engine.writes import Writes
 from gpt_viz.protocol import StepSeen
 
 CELLS = 128  # the most cells a side of a pattern that is shown among all others
@@ -84,12 +85,12 @@ def inspect_steps(
     on_device = check_ids(ids, model.config).to(device_of(model))
     pausing = True
     while True:
-        weights = _weights(model)
+        writes = Writes(model)
         this = _Pass(model, on_device, trace, attention, head)
         for number, stage in enumerate(this.stages()):
             if number and pausing:
                 yield
-                if _weights(model) != weights:
+                if writes.any:
                     pausing = False
                     break
             stage()
@@ -186,9 +187,3 @@ class _Pass:
                 name for (name, _), number in zip(self._extremes, numbers, strict=True) if not math.isfinite(number)
             )
         self._extremes = []
-
-
-def _weights(model: GPT) -> tuple[int, int]:
-    """A figure that changes with every write to the weights, and with every one that is replaced."""
-    parameters = list(model.parameters())
-    return sum(parameter._version for parameter in parameters), hash(tuple(each.data_ptr() for each in parameters))

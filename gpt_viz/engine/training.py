@@ -22,6 +22,7 @@ from gpt_viz.engine.model import GPT
 from gpt_viz.engine.randomness import own_randomness, random_state
 from gpt_viz.engine.taps import device_of
 from gpt_viz.engine.training_pass import TrainingPass
+from gpt_viz.engine.writes import Writes
 from gpt_viz.schedule import TrainingSettings
 
 # Multiply-adds of a step, its way back included, from which on it pauses between its blocks: some 20 ms of one core.
@@ -75,8 +76,8 @@ class Trainer:
         self._draws = torch.Generator().manual_seed(settings.seed)
         self._device = device_of(model)
         self._pass = TrainingPass(model)
-        # Looked up once: a walk through all modules for each piece of a step costs more than the piece's own overhead.
         self._weights = list(model.parameters())
+        self._writes = Writes(model)
         with own_randomness(None, self._device):
             torch.manual_seed(settings.seed)
             self._dropout_state = random_state(self._device)
@@ -122,13 +123,13 @@ class Trainer:
             ids, targets = self.batch()
             dropout, attempt = self._dropout_state, 0
             while True:
-                weights = self._versions()
+                self._writes.noted()
                 for made in self._pieces(ids, targets):
                     if made is not None:
                         return made
                     if attempt < PATIENCE:
                         yield
-                    if self._versions() != weights:
+                    if self._writes.any:
                         break
                 attempt += 1
                 self._dropout_state = dropout
@@ -211,10 +212,6 @@ class Trainer:
     def _drop_gradients(self) -> None:
         for parameter in self._weights:
             parameter.grad = None
-
-    def _versions(self) -> int:
-        """A figure that changes with every write to the weights."""
-        return sum(parameter._version for parameter in self._weights)
 
     def parameters(self) -> Iterator[Tensor]:
         """The weights in the order in which the optimizer counts them."""

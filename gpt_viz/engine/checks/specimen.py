@@ -20,6 +20,7 @@ from gpt_viz.engine.devices import SHARE, free_bytes
 from gpt_viz.engine.ids import check_ids
 from gpt_viz.engine.model import GPT, Head
 from gpt_viz.engine.taps import device_of, evaluating, stashing
+from gpt_viz.engine.writes import Writes
 from gpt_viz.quantities import size
 
 if TYPE_CHECKING:
@@ -142,13 +143,13 @@ def copied(model: GPT) -> Generator[None, None, GPT]:
     """A copy of the model in eval mode, without gradients and stash. Pauses between tensors, yet all are of one state:
     where the weights changed meanwhile, they are copied anew without a pause."""
     for pausing in (True, False):
-        before = _stamp(model)
+        writes = Writes(model)
         memo: dict[int, object] = {id(each.A): None for each in model.modules() if isinstance(each, Head)}
         for parameter in model.parameters():
             memo[id(parameter)] = nn.Parameter(parameter.detach().clone(), parameter.requires_grad)
             if pausing:
                 yield
-        if _stamp(model) == before:
+        if not writes.any:
             break
     return copy.deepcopy(model, memo).eval()
 
@@ -174,8 +175,3 @@ def passing(model: GPT, ids: Tensor) -> Generator[None, None, list[Tensor]]:
 def drawn(seed: int) -> torch.Generator:
     """Random numbers of a check's own, on the CPU."""
     return torch.Generator().manual_seed(seed)
-
-
-def _stamp(model: GPT) -> tuple[int, ...]:
-    """Another value after any write to the weights, and after any that was replaced."""
-    return tuple(number for each in model.parameters() for number in (each._version, each.data_ptr()))
