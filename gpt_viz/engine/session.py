@@ -25,7 +25,7 @@ Events = Generator[Event | None, None, None]
 # Chunks of steps go out at most so often.
 REPORT_S = 1 / 30
 # Samples are drawn at least so far apart, and so far that they take no more than this share of the time.
-SAMPLE_S, SAMPLE_SHARE = 2.0, 0.05
+SAMPLE_S, SAMPLE_SHARE = 2.0, 0.03
 # Multiply-adds of one piece of an estimate: some milliseconds of one core.
 PIECE = 5e8
 
