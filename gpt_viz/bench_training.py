@@ -46,8 +46,8 @@ def training_speed() -> dict[str, float]:
 
 
 def training_in_window() -> dict[str, float]:
-    """Tokens per second in a window with all panels live, in turns with the notebooks' loop, and their ratio."""
-    from PySide6.QtCore import QEventLoop, QTimer
+    """Tokens per second with training and all four panels in sight, in turns with the notebooks' loop, and the ratio."""
+    from PySide6.QtCore import QEventLoop, Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
     app = QApplication.instance() or QApplication(["gpt-viz"])
@@ -57,6 +57,8 @@ def training_in_window() -> dict[str, float]:
     window.show()
     while not ready:
         app.processEvents()
+    # It stands behind another one by default, and so would not be painted.
+    window.desk.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, window.desk.dock("training"))
     set_threads(1)
     controls, learner = window.panels["training"].controls, window.learner  # type: ignore[attr-defined]
     controls.batch.setValue(SETTINGS.batch)

@@ -9,6 +9,7 @@ import math
 import time
 
 import numpy as np
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout
 
 from gpt_viz.config import ConfigError
@@ -32,7 +33,7 @@ from gpt_viz.ui.widgets.training_controls import TALL, WIDE, TrainingControls
 from gpt_viz.ui.widgets.training_stage import TrainingStage
 
 READABLE_S = 0.25  # a number that a person reads changes no faster
-DRAW_S = 0.1  # and a curve no faster than it can be followed
+DRAW_S = 0.2  # and a curve no faster than it can be followed
 ESTIMATES = 20  # on text not trained on, in a run
 SCALES = {"linear": "linear", "log": "logarithmic"}
 
@@ -52,6 +53,8 @@ class Training(Panel):
         self._wrong: dict[str, str] = {}
         self._own_text = False  # whether the built-in passage was chosen in place of the text under study
         self._read_at = self._drawn_at = float("-inf")
+        self._again = QTimer(self, singleShot=True)
+        self._again.timeout.connect(self.mark)
         self._fill()
         self._connect()
         self._show_texts()
@@ -141,6 +144,8 @@ class Training(Panel):
     def _at_once(self) -> None:
         """What was pressed is seen in the next frame, however fast numbers come."""
         self._read_at = self._drawn_at = float("-inf")
+        self._again = QTimer(self, singleShot=True)
+        self._again.timeout.connect(self.mark)
 
     def _plan(self) -> Plan | None:
         """What is to be trained, and how; None, and the reason told, if that can't be."""
@@ -244,13 +249,11 @@ class Training(Panel):
         now, learner = self.clock(), self.learner
         self.controls.set_roomy(self.width() >= WIDE and self.height() >= TALL)
         self._show_moments()
-        if now - self._drawn_at >= DRAW_S or not learner.running:
+        if self._is_due(self._drawn_at + DRAW_S - now):
             self._drawn_at = now
             self._show_curve(model)
             self._show_samples()
-        else:
-            self.mark()
-        if now - self._read_at >= READABLE_S or not learner.running:
+        if self._is_due(self._read_at + READABLE_S - now):
             self._read_at = now
             length = words.lengths(model, self.corpus(), self.controls.validation.value())
             self.state.say("" if words.failure(learner) else words.state(learner) or length)
@@ -258,9 +261,15 @@ class Training(Panel):
             before = "Of the built model: " if self.context.subject.what_if else ""
             said = words.sentence(learner, model)
             self.say(before + (said[:1].lower() + said[1:] if before else said))
-        else:
-            self.mark()
         self._stage.arrange()
+
+    def _is_due(self, early_s: float) -> bool:
+        """Whether something may be drawn so much early: at rest always; else a `draw` comes when it is time."""
+        if early_s <= 0 or not self.learner.running:
+            return True
+        if not self._again.isActive():
+            self._again.start(int(early_s * 1000) + 1)
+        return False
 
     def _show_curve(self, model: ModelInfo) -> None:
         learner = self.learner
