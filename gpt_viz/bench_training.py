@@ -46,7 +46,7 @@ def training_speed() -> dict[str, float]:
 
 
 def training_in_window() -> dict[str, float]:
-    """Tokens per second with training and all four panels in sight, in turns with the notebooks' loop, and the ratio."""
+    """Tokens per second with training and four more panels in sight, in turns with the notebooks' loop; the ratio."""
     from PySide6.QtCore import QEventLoop, Qt, QTimer
     from PySide6.QtWidgets import QApplication
 

@@ -8,14 +8,14 @@ last block only for the last token. Agrees with `model.forward` in eval mode wit
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own custom)
-from torch import Tensor
+from torch import Tensor, nn
 
 from gpt_viz.engine.ids import check_ids
-from gpt_viz.engine.model import GPT, Block
-from gpt_viz.engine.packed import Layer, Linear, linear, norm, packed
+from gpt_viz.engine.model import GPT, Block, Head
 
 # Multiply-adds from which on a pass pauses between its blocks: some milliseconds of one core.
 LARGE = 2.5e8
@@ -23,6 +23,24 @@ LARGE = 2.5e8
 _PATIENCE = 2
 # Results of fewer tokens are small enough to be made anew each time.
 _MANY = 16
+
+
+class _Linear(NamedTuple):
+    """x·weight + bias, where the weight (in, out) is a view of the model's own (out, in)."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+
+class _Layer(NamedTuple):
+    """One block's weights. `qkv` is C wide in and 3·C out: all queries, then all keys, then all values."""
+
+    ln1: nn.LayerNorm
+    qkv: _Linear
+    proj: _Linear
+    ln2: nn.LayerNorm
+    expand: _Linear
+    contract: _Linear
 
 
 class Fast:
@@ -50,7 +68,7 @@ class Fast:
         self._parameters = list(self._model.parameters())
         self._versions = [each._version for each in self._parameters]
         with torch.no_grad():
-            self._layers = [packed(block) for block in self._model.blocks if isinstance(block, Block)]
+            self._layers = [_packed(block) for block in self._model.blocks if isinstance(block, Block)]
         self._tokens: Tensor = self._model.token_embedding.weight
         self._positions: Tensor = self._model.position_embedding.weight
         self._answer: tuple[list[int], Tensor] | None = None
@@ -156,28 +174,28 @@ class Fast:
         """Token and position embeddings added, (T, C)."""
         return F.embedding(ids, self._tokens).add_(self._positions[past : past + len(ids)])
 
-    def _qkv(self, layer: Layer, x: Tensor, asking: int) -> tuple[Tensor, Tensor, Tensor]:
+    def _qkv(self, layer: _Layer, x: Tensor, asking: int) -> tuple[Tensor, Tensor, Tensor]:
         """Queries of the last `asking` tokens and keys and values of all: (1, H, asking, D), (1, H, T, D) twice."""
         T, C = x.shape
         H = self._config.heads
-        ln1 = norm(layer.ln1, x)
+        ln1 = _norm(layer.ln1, x)
         if asking == T:
-            q, k, v = linear(ln1, layer.qkv, self._room(T, 3 * C)).view(1, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
+            q, k, v = _linear(ln1, layer.qkv, self._room(T, 3 * C)).view(1, T, 3, H, C // H).permute(2, 0, 3, 1, 4)
             return q, k, v
         weight, bias = layer.qkv
-        asks = Linear(weight[:, :C], None if bias is None else bias[:C])
-        tells = Linear(weight[:, C:], None if bias is None else bias[C:])
-        q = linear(ln1[-asking:], asks).view(1, asking, H, C // H).transpose(1, 2)
-        k, v = linear(ln1, tells).view(1, T, 2, H, C // H).permute(2, 0, 3, 1, 4)
+        asks = _Linear(weight[:, :C], None if bias is None else bias[:C])
+        tells = _Linear(weight[:, C:], None if bias is None else bias[C:])
+        q = _linear(ln1[-asking:], asks).view(1, asking, H, C // H).transpose(1, 2)
+        k, v = _linear(ln1, tells).view(1, T, 2, H, C // H).permute(2, 0, 3, 1, 4)
         return q, k, v
 
-    def _mix(self, layer: Layer, x: Tensor, heads: Tensor) -> Tensor:
+    def _mix(self, layer: _Layer, x: Tensor, heads: Tensor) -> Tensor:
         """The rest of a block after its heads (1, H, T, D): projection, feed-forward part, and both sums. (T, C)."""
         T, C = x.shape
-        mid = linear(heads.transpose(1, 2).reshape(T, C), layer.proj).add_(x)
-        expand = linear(norm(layer.ln2, mid), layer.expand, self._room(T, 4 * C))
+        mid = _linear(heads.transpose(1, 2).reshape(T, C), layer.proj).add_(x)
+        expand = _linear(_norm(layer.ln2, mid), layer.expand, self._room(T, 4 * C))
         gelu = F.gelu(expand, approximate=self._approximate, out=expand)  # type: ignore[call-arg]
-        return mid.add_(linear(gelu, layer.contract))
+        return mid.add_(_linear(gelu, layer.contract))
 
     def _room(self, T: int, width: int) -> Tensor | None:
         """Where a wide result may lie for the moment: a large tensor made anew costs as much as the sums in it."""
@@ -186,4 +204,33 @@ class Fast:
     def _read_out(self, x: Tensor) -> Tensor:
         """The logits (T, V)."""
         head = self._model.head
-        return F.linear(norm(self._model.ln_f, x), head.weight, head.bias)
+        return F.linear(_norm(self._model.ln_f, x), head.weight, head.bias)
+
+
+def _packed(block: Block) -> _Layer:
+    """The block's weights, its heads' matrices side by side; the others are the model's own tensors."""
+    heads = [head for head in block.attn.heads if isinstance(head, Head)]
+    maps = [getattr(head, name) for name in ("query", "key", "value") for head in heads]
+    bias = torch.cat([each.bias for each in maps]) if maps[0].bias is not None else None
+    return _Layer(
+        ln1=block.ln1,
+        qkv=_Linear(torch.cat([each.weight for each in maps]).t(), bias),
+        proj=_own(block.attn.proj),
+        ln2=block.ln2,
+        expand=_own(block.mlp.fc),
+        contract=_own(block.mlp.proj),
+    )
+
+
+def _own(linear: nn.Linear) -> _Linear:
+    return _Linear(linear.weight.t(), linear.bias)
+
+
+def _linear(x: Tensor, linear: _Linear, out: Tensor | None = None) -> Tensor:
+    if linear.bias is None:
+        return torch.mm(x, linear.weight, out=out)
+    return torch.addmm(linear.bias, x, linear.weight, out=out)
+
+
+def _norm(norm: nn.LayerNorm, x: Tensor) -> Tensor:
+    return F.layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps)

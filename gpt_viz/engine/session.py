@@ -42,6 +42,13 @@ class Session:
 
     def steps(self) -> Events:
         """All that the command asks for. Raises TrainingError."""
+        try:
+            yield from self._steps()
+        finally:
+            self._run.trainer.rest()
+        yield from self.untold()
+
+    def _steps(self) -> Events:
         trainer, course, made = self._run.trainer, self._course, 0
         while True:
             yield from self._look_around()
@@ -54,7 +61,6 @@ class Session:
                 yield from self.untold()
             else:
                 yield None
-        yield from self.untold()
 
     def untold(self) -> Generator[Event, None, None]:
         """What was done and has not been said."""

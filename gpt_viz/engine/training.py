@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 from gpt_viz import ledger
 from gpt_viz.engine.adamw import AdamW, Group
+from gpt_viz.engine.backpropagation import Backpropagation
 from gpt_viz.engine.model import GPT
 from gpt_viz.engine.randomness import own_randomness, random_state
 from gpt_viz.engine.taps import device_of
-from gpt_viz.engine.training_pass import TrainingPass
 from gpt_viz.engine.writes import Writes
 from gpt_viz.schedule import TrainingSettings
 
@@ -75,9 +75,9 @@ class Trainer:
         self._ids = ids
         self._draws = torch.Generator().manual_seed(settings.seed)
         self._device = device_of(model)
-        self._pass = TrainingPass(model)
         self._weights = list(model.parameters())
         self._writes = Writes(model)
+        self._way: Backpropagation | None = None
         with own_randomness(None, self._device):
             torch.manual_seed(settings.seed)
             self._dropout_state = random_state(self._device)
@@ -90,6 +90,10 @@ class Trainer:
         """Whether a step takes long enough that it should be made in `parts`."""
         config = self.model.config
         return 3 * self.settings.batch * ledger.multiply_adds(config) > LARGE
+
+    def rest(self) -> None:
+        """No step comes soon: let go of the memory that each one hands on to the next."""
+        self._way = None
 
     def batch(self) -> tuple[Tensor, Tensor]:
         """Random windows (batch, N) and the tokens that follow each of theirs, on the model's device."""
@@ -105,23 +109,26 @@ class Trainer:
         Raises TrainingError at a loss or a gradient that is not finite; whatever it raises, the weights and the run's
         random numbers are those from before the step.
         """
-        with self._undone_unless_made():
-            ids, targets = self.batch()
-            with self._working():
-                loss = self._pass.loss(ids, targets)
-                value = self._finite(loss.item(), "loss")
-                torch.autograd.backward(loss)
-                return self._go_down(value)
+        parts = self._parts(PATIENCE)
+        while True:
+            try:
+                next(parts)
+            except StopIteration as end:
+                result: StepResult = end.value
+                return result
 
     def parts(self) -> Generator[None, None, StepResult]:
-        """The same step to the last bit, with a pause between any two of its pieces: each block, forth and back.
+        """The same step to the last bit, with a pause between any two of its pieces: each block, there and back.
 
         Where the weights are written to between two pieces, also with the same numbers, the step begins anew, and after
         a few times goes through without a pause. Closed early, it leaves everything as it was before the step.
         """
+        return self._parts(0)
+
+    def _parts(self, attempt: int) -> Generator[None, None, StepResult]:
         with self._undone_unless_made():
             ids, targets = self.batch()
-            dropout, attempt = self._dropout_state, 0
+            dropout = self._dropout_state
             while True:
                 self._writes.noted()
                 for made in self._pieces(ids, targets):
@@ -129,33 +136,32 @@ class Trainer:
                         return made
                     if attempt < PATIENCE:
                         yield
-                    if self._writes.any:
-                        break
+                        if self._writes.any:
+                            break
                 attempt += 1
                 self._dropout_state = dropout
                 self._drop_gradients()
 
     def _pieces(self, ids: Tensor, targets: Tensor) -> Iterator[StepResult | None]:
-        """A step cut where one block hands over to the next: there the graph ends, and its gradient is carried over."""
-        with self._working(last=False):
-            x = self._pass.begin(ids)
-            mask = self._pass.mask(x, ids.shape[-1])
-            handed = [(x, x.detach().requires_grad_())]
+        """What a step consists of, each with all that it needs set and given back."""
+        with self._working():
+            way = self._way = self._way or Backpropagation(self.model, self.model.config.block_size)
+            x = way.embedding.there(ids)
+        for block in way.blocks:
+            yield None
+            with self._working():
+                x = block.there(x)
         yield None
-        for number in range(self.model.config.layers):
-            with self._working(last=False):
-                x = self._pass.block(number, handed[-1][1], mask)
-                handed.append((x, x.detach().requires_grad_()))
+        with self._working():
+            value = self._finite(way.loss.there(x, targets).item(), "loss")
+            d = way.loss.back()
+        for block in reversed(way.blocks):
             yield None
-        with self._working(last=False):
-            loss = self._pass.end(handed[-1][1], targets)
-            value = self._finite(loss.item(), "loss")
-            torch.autograd.backward(loss)
-        while handed:
-            yield None
-            with self._working(last=False):
-                x, taken = handed.pop()
-                torch.autograd.backward(x, taken.grad)
+            with self._working():
+                d = block.back(d)
+        yield None
+        with self._working():
+            way.embedding.back(d)
         yield None
         with self._working():
             made = self._go_down(value)
@@ -183,31 +189,27 @@ class Trainer:
         )
 
     @contextmanager
-    def _working(self, *, last: bool = True) -> Iterator[None]:
-        """Within: gradients, and the run's own random numbers. After the `last` piece gradients go."""
-        try:
-            with torch.enable_grad():
-                if self.model.config.dropout:
-                    with own_randomness(self._dropout_state, self._device) as kept:
-                        yield
-                    self._dropout_state = kept()
-                else:
+    def _working(self) -> Iterator[None]:
+        """Within: the run's own random numbers, and nothing that is done is to be differentiated."""
+        with torch.no_grad():
+            if self.model.config.dropout:
+                with own_randomness(self._dropout_state, self._device) as kept:
                     yield
-        finally:
-            if last:
-                self._drop_gradients()
+                self._dropout_state = kept()
+            else:
+                yield
 
     @contextmanager
     def _undone_unless_made(self) -> Iterator[None]:
-        """A step that is not made to its end has used up no random numbers and leaves no gradients."""
+        """A step leaves no gradients; one that is not made to its end has used up no random numbers either."""
         number, draws, dropout = self.step_number, self._draws.get_state(), self._dropout_state
         try:
             yield
         finally:
+            self._drop_gradients()
             if self.step_number == number:
                 self._draws.set_state(draws)
                 self._dropout_state = dropout
-                self._drop_gradients()
 
     def _drop_gradients(self) -> None:
         for parameter in self._weights:

@@ -14,6 +14,7 @@ from engines import LETTERS, TINY, built, of
 from gpt_viz import resources
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine import training_memory
+from gpt_viz.engine.backpropagation import Backpropagation, Embedding, Loss
 from gpt_viz.engine.engine import Engine
 from gpt_viz.engine.evaluation import evaluate, windows_in
 from gpt_viz.engine.initialise import build
@@ -24,7 +25,6 @@ from gpt_viz.engine.session import REPORT_S
 from gpt_viz.engine.timeline import NoMoment, flat
 from gpt_viz.engine.tokenizer import CharacterTokenizer, IdTokenizer
 from gpt_viz.engine.training import Trainer, TrainingError, check_length, split
-from gpt_viz.engine.training_pass import TrainingPass
 from gpt_viz.protocol import (
     CURRENT,
     Build,
@@ -608,6 +608,31 @@ def test_a_model_that_was_never_trained_has_one_moment():
     assert [type(event) for event in engine.run(Untrain(job=5))] == [MomentsKept, MomentShown]
 
 
+def ways():
+    """All that remember a batch."""
+    gc.collect()
+    return sum(type(each) is Backpropagation for each in gc.get_objects())
+
+
+@pytest.mark.parametrize("end", ["complete", "cancelled", "failed"])
+def test_after_a_run_nothing_of_its_last_batch_is_held(text, end, monkeypatch):
+    engine, heard = built(), []
+    runner, before = Runner(engine, heard.append, clock=Clock()), ways()
+    settings = replace(SHORT, steps=40 if end == "complete" else 10**6)
+    runner.submit(Train(job=2, corpus=text(TEXT), settings=settings, tokens=0))
+    while not losses(heard):
+        runner.advance()
+    assert ways() == before + 1
+    if end == "cancelled":
+        runner.submit(Cancel(job=3, target=2))
+    elif end == "failed":
+        monkeypatch.setattr(Embedding, "back", lambda self, d: 1 / 0)
+    while runner.advance():
+        pass
+    assert {"complete": Finished, "cancelled": Cancelled, "failed": Failed}[end] is type(heard[-1])
+    assert ways() == before
+
+
 # --- what goes wrong -----------------------------------------------------------------------------------------------
 
 
@@ -632,9 +657,9 @@ def test_f19_a_loss_that_is_not_finite_ends_the_run_with_its_step_and_leaves_the
     assert all(math.isfinite(loss) for loss in losses(trained(engine, path)))
 
 
-def test_f19_a_gradient_that_is_not_finite_does_not_reach_the_weights():
+def test_f19_a_gradient_that_is_not_finite_does_not_reach_the_weights(monkeypatch):
     model = build(TINY, 3)
-    model.ln_f.weight.register_hook(lambda gradient: gradient * math.nan)
+    monkeypatch.setattr(Embedding, "back", lambda self, d: model.ln_f.weight.grad.fill_(math.nan))
     before = flat(model.parameters())
     trainer = Trainer(model, PATTERN, GOLDEN_SETTINGS)
     with pytest.raises(TrainingError, match="the gradient became nan at step 0"):
@@ -648,22 +673,22 @@ def test_f19_a_gradient_that_is_not_finite_does_not_reach_the_weights():
 )
 def test_f13_out_of_memory_is_one_sentence_and_the_next_run_works(text, error, monkeypatch):
     engine, heard, held = built(), [], []
-    runner, loss, calls = Runner(engine, heard.append, clock=Clock()), TrainingPass.loss, []
+    runner, there, calls = Runner(engine, heard.append, clock=Clock()), Loss.there, []
 
-    def failing(self, ids, targets):
+    def failing(self, x, targets):
         calls.append(len(calls))
         if len(calls) == 4:
             tensor = torch.zeros(7)
             held.append(weakref.ref(tensor))
             raise error.with_traceback(None)
-        return loss(self, ids, targets)
+        return there(self, x, targets)
 
-    monkeypatch.setattr(TrainingPass, "loss", failing)
+    monkeypatch.setattr(Loss, "there", failing)
     path = text(TEXT)
     runner.submit(Train(job=2, corpus=path, settings=SHORT, tokens=0))
     while runner.advance():
         pass
-    monkeypatch.setattr(TrainingPass, "loss", loss)
+    monkeypatch.setattr(Loss, "there", there)
     failed = of(Failed, heard)[0]
     assert failed.expected
     assert failed.field == "batch"
