@@ -350,7 +350,7 @@ def test_numbers_to_be_read_change_four_times_a_second_at_most(panel, running):
     assert "step 13 of 500" in panel.state.whole()
 
 
-def test_f03_the_curve_is_drawn_ten_times_a_second_at_most(panel, running):
+def test_f03_the_curve_is_drawn_five_times_a_second_at_most(panel, running):
     now, drawn = [100.0], []
     panel.clock = lambda: now[0]
     panel._at_once()
@@ -360,11 +360,31 @@ def test_f03_the_curve_is_drawn_ten_times_a_second_at_most(panel, running):
         panel.learner.handle(steps(running, 3 + number, 1.9))
         panel.draw()
         now[0] += 1 / 64
-    assert len(drawn) == 9
+    assert len(drawn) == 5
     assert len(panel.curve._losses) < 63
     now[0] += 1.0
     panel.draw()
     assert len(panel.curve._losses) == 63
+
+
+def test_news_that_come_too_early_are_drawn_in_time_and_not_in_every_frame_until_then(panel, running, qtbot):
+    now = [100.0]
+    panel.clock = lambda: now[0]
+    panel._at_once()
+    panel.learner.handle(steps(running, 3, 1.9))
+    panel.draw()
+    panel.dirty = False
+    now[0] += 0.01
+    panel.learner.handle(steps(running, 4, 1.8))
+    assert panel.dirty
+    panel.dirty = False
+    panel.draw()
+    assert not panel.dirty
+    assert len(panel.curve._losses) == 4
+    now[0] += 1.0
+    qtbot.waitUntil(lambda: panel.dirty)
+    panel.draw()
+    assert len(panel.curve._losses) == 5
 
 
 def test_every_step_reaches_curve_and_table(panel, running):

@@ -247,14 +247,17 @@ class Training(Panel):
             self.say("")
             return
         now, learner = self.clock(), self.learner
+        curve, figures = self._is_due(self._drawn_at + DRAW_S - now), self._is_due(self._read_at + READABLE_S - now)
+        if not curve and not figures:
+            return
         self.controls.set_roomy(self.width() >= WIDE and self.height() >= TALL)
-        self._show_moments()
-        if self._is_due(self._drawn_at + DRAW_S - now):
+        if curve:
             self._drawn_at = now
             self._show_curve(model)
             self._show_samples()
-        if self._is_due(self._read_at + READABLE_S - now):
+        if figures:
             self._read_at = now
+            self._show_moments()
             length = words.lengths(model, self.corpus(), self.controls.validation.value())
             self.state.say("" if words.failure(learner) else words.state(learner) or length)
             self.state.setVisible(bool(self.state.whole()))
