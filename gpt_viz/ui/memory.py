@@ -75,7 +75,7 @@ def _files(window: MainWindow, before: Settings) -> dict[str, Any]:
     corpus, file = window.study.corpus, window.builder.file
     path, given = file or ("", ())
     if window.keeping.holds:
-        path, given = str(window.keeping.path), ()
+        path, given = str(window.keeping.place.path), ()
     if ships(path):  # the next start has them at hand wherever they lie then, and begins untrained as the first one did
         path, given = "", ()
     found: dict[str, dict[str, Any]] = {

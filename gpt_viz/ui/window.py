@@ -401,6 +401,7 @@ class MainWindow(QMainWindow):
         self._closing = True
         if self._is_up:
             self.bridge.stop()
+            self.keeping.place.give_up()
         if self.help is not None:
             self.help.close()
         self.worker.stop(0)

@@ -19,6 +19,7 @@ from gpt_viz.protocol import (
 from gpt_viz.ui.training import keeping
 from gpt_viz.ui.training.keeping import RESTING_S, WORTH_S, Keeping
 from gpt_viz.ui.training.learner import Learner
+from gpt_viz.ui.training.places import Place
 
 
 @pytest.fixture
@@ -56,8 +57,8 @@ def saves(world):
 def write(world):
     """The file is written, as the engine would."""
     save = saves(world)[-1]
-    world.keeping.path.parent.mkdir(parents=True, exist_ok=True)
-    world.keeping.path.write_bytes(b"weights")
+    world.keeping.place.path.parent.mkdir(parents=True, exist_ok=True)
+    world.keeping.place.path.write_bytes(b"weights")
     world.tell(CheckpointSaved(job=save.job, path=save.path, bytes=7))
     world.tell(Finished(job=save.job))
 
@@ -174,7 +175,7 @@ def test_a_model_that_is_replaced_or_reset_can_be_had_back(it, how):
     act()
     (path,) = it.opened
     assert path.endswith("training-before.safetensors")
-    assert not it.keeping.path.exists()
+    assert not it.keeping.place.path.exists()
     assert not it.keeping.holds
 
 
@@ -202,9 +203,9 @@ def test_a_file_under_way_when_the_model_is_replaced_is_given_up_and_counts_for_
 
 
 def test_what_was_opened_again_is_still_only_in_that_file(it):
-    path = str(it.keeping.path)
-    it.keeping.path.parent.mkdir(parents=True, exist_ok=True)
-    it.keeping.path.write_bytes(b"weights")
+    path = str(it.keeping.place.path)
+    it.keeping.place.path.parent.mkdir(parents=True, exist_ok=True)
+    it.keeping.place.path.write_bytes(b"weights")
     it.tell(Built(job=90, model=MODEL))
     it.tell(CheckpointOpened(job=90, path=path, report=()))
     it.tell(steps(90, 0, 3.0, 2.0))
@@ -220,6 +221,59 @@ def test_a_disk_that_is_full_is_said_once(it):
     assert it.said == [("Training can't be kept: no space left; save it yourself.", True, "")]
     it.train(3 * WORTH_S)
     assert len(saves(it)) == 1
+
+
+def test_what_was_kept_earlier_and_is_not_open_is_put_aside_and_not_written_over(it):
+    path = it.keeping.place.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"minutes of last week")
+    it.train(WORTH_S + 1)
+    assert it.keeping.place.before.read_bytes() == b"minutes of last week"
+    assert it.said == [("The training that was kept before is put aside: the menu opens it.", False, "")]
+    write(it)
+    it.train(WORTH_S + 1)  # its own is written over
+    assert it.keeping.place.before.read_bytes() == b"minutes of last week"
+    assert len(it.said) == 1
+    it.keeping.open_before()
+    assert it.opened == [str(it.keeping.place.before)]
+
+
+def test_two_windows_never_write_the_same_file(it):
+    it.train(WORTH_S + 1)
+    write(it)
+    other = Place(settings.trainings_dir())
+    assert other.path == it.keeping.place.path
+    assert not other.take()
+    assert other.path == it.keeping.place.path.with_name("training-2.safetensors")
+    assert other.before.name == "training-2-before.safetensors"
+    third = Place(settings.trainings_dir())
+    assert not third.take()
+    assert third.path.name == "training-3.safetensors"
+    for place in (other, third):
+        place.give_up()
+
+
+def test_a_file_that_another_window_has_is_looked_at_and_not_taken_over(it, world):
+    other = Place(settings.trainings_dir())
+    other.take()
+    other.path.write_bytes(b"being written")
+    path = str(other.path)
+    it.tell(Built(job=90, model=MODEL))
+    it.tell(CheckpointOpened(job=90, path=path, report=()))
+    it.tell(steps(90, 0, 3.0, 2.0))
+    it.tell(kept(90, 0, 2, newest=2))
+    it.tell(Built(job=91, model=MODEL))
+    assert not it.proposed
+    assert other.path.read_bytes() == b"being written"
+    other.give_up()
+    assert it.keeping.place.take_over(other.path)
+    it.keeping.place.give_up()
+
+
+@pytest.mark.parametrize("name", ["training-before.safetensors", "mine.safetensors", "training-x.safetensors"])
+def test_no_other_file_is_ever_taken_over(it, name):
+    assert not it.keeping.place.take_over(settings.trainings_dir() / name)
+    assert not it.keeping.place.take_over(settings.trainings_dir().parent / "training.safetensors")
 
 
 def trained(open_window, qtbot, steps=8):
@@ -275,7 +329,7 @@ def test_what_could_not_be_written_at_closing_is_asked_about(open_window, qtbot,
     window = trained(open_window, qtbot)
     blocked = tmp_path / "no folder"
     blocked.write_text("a file")
-    window.keeping.path = blocked / "training.safetensors" if how == "folder" else tmp_path
+    window.keeping.place.path = blocked / "training.safetensors" if how == "folder" else tmp_path
     assert not window.close()
     qtbot.waitUntil(
         lambda: any(each.isVisible() for each in window.findChildren(QMessageBox, "leaving")), timeout=5_000
@@ -347,7 +401,7 @@ def test_building_keeps_the_training_of_a_few_seconds_too(open_window, qtbot, mo
     window.builder.choose_preset("step5")
     qtbot.waitUntil(lambda: window.subject.built.config.layers == 4, timeout=30_000)
     qtbot.waitUntil(lambda: not window.texts.offer.isHidden(), timeout=10_000)
-    assert window.keeping._before.is_file()
+    assert window.keeping.place.before.is_file()
     window.actions_["training.kept"].trigger()
     qtbot.waitUntil(lambda: window.learner.newest == 9, timeout=30_000)
 

@@ -7,7 +7,6 @@ no panel; writes no file itself.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +29,7 @@ from gpt_viz.protocol import (
 )
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.training.learner import Learner
+from gpt_viz.ui.training.places import Place
 
 # So much training without a file is worth one; half a minute at most is ever lost.
 WORTH_S = 20.0
@@ -59,9 +59,8 @@ class Keeping(QObject):
         self._learner, self._subject = learner, subject
         self._new_job, self._send = new_job, send
         self._propose, self._open_checkpoint, self._clock = propose, open_checkpoint, clock
-        self.path = settings.trainings_dir() / "training.safetensors"
-        self._before = self.path.with_name("training-before.safetensors")
-        learner.aside, learner.before = str(self.path), self.before
+        self.place = Place(settings.trainings_dir())
+        learner.before = self.before
         self._job: int | None = None
         self._unkept_s, self._seen_at, self._seen = 0.0, clock(), learner.newest
         self._kept = self._writing = 0  # how many steps of the model's training are in the file, and will be
@@ -115,8 +114,9 @@ class Keeping(QObject):
 
     def open_before(self) -> None:
         """Open the training that was put aside last."""
-        if self._before.is_file():
-            self._open_checkpoint(str(self._before))
+        aside = self.place.aside()
+        if aside is not None:
+            self._open_checkpoint(str(aside))
         else:
             self.said.emit("No training has been put aside: what is replaced or reset is, from then on.", False, "")
 
@@ -126,9 +126,9 @@ class Keeping(QObject):
             return
         if isinstance(event, Built):
             self._leave()
-        elif isinstance(event, CheckpointOpened) and Path(event.path) == self.path:
+        elif isinstance(event, CheckpointOpened) and self.place.take_over(Path(event.path)):
             self._kept, self._opened = 1, True  # how many steps it has is told later
-        elif isinstance(event, CheckpointSaved) and Path(event.path) != self.path:
+        elif isinstance(event, CheckpointSaved) and Path(event.path) != self.place.path:
             self._opened = False
         elif event.job == self._job and self._job is not None:
             if isinstance(event, CheckpointSaved):
@@ -168,15 +168,17 @@ class Keeping(QObject):
         assert model is not None  # it was trained
         self._unkept_s, self._writing = 0.0, self._learner.newest
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            found = self.place.take()
         except OSError as error:
             self._failed = True
             self.said.emit(f"Training can't be kept: {error.strerror or error}; save it yourself.", True, "")
             self._go_on()
             return
+        if found:
+            self.said.emit("The training that was kept before is put aside: the menu opens it.", False, "")
         self._job = self._new_job()
         resumable = model.bytes <= RESUMABLE_BYTES
-        path = str(self.path)
+        path = self._learner.aside = str(self.place.path)
         self._send(SaveCheckpoint(job=self._job, asker=path, path=path, resumable=resumable, newest=True))
 
     def _leave(self) -> None:
@@ -187,11 +189,8 @@ class Keeping(QObject):
             self._send(Cancel(job=self._new_job(), target=self._job))
             self._job, self._writing = None, 0
             self._go_on()
-        if not held:
+        if not held or not self.place.put_aside():
             return
-        try:
-            os.replace(self.path, self._before)
-        except OSError:
-            return
+        before = str(self.place.before)
         why = f"The model before had {steps:,} step{'' if steps == 1 else 's'} of training; it is kept."
-        self._propose(why, lambda: self._open_checkpoint(str(self._before)))
+        self._propose(why, lambda: self._open_checkpoint(before))
