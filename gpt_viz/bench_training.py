@@ -1,4 +1,4 @@
-"""Measures how fast a model is trained beside the notebooks' own loop: alone, and in a window with all panels live.
+"""Measures how fast a model is trained beside the notebooks' own loop: alone, and in a window that shows it.
 
 The same model, batch and text on both sides, torch on one thread, the two taking turns so that a busy moment of the
 machine hits both.
@@ -63,6 +63,13 @@ def training_in_window() -> dict[str, float]:
     controls, learner = window.panels["training"].controls, window.learner  # type: ignore[attr-defined]
     controls.batch.setValue(SETTINGS.batch)
     controls.steps.setValue(SETTINGS.steps)
+
+    def wait_for(step: int) -> None:
+        while learner.newest < step:
+            app.processEvents()
+            if learner.ended == "failed":
+                raise RuntimeError(f"the training in the window failed: {learner.reason}")
+
     steps = notebook_steps(model(), passage())
     next(steps)  # the optimizer's first one imports much
     plain_s = ours_s = 0.0
@@ -70,18 +77,12 @@ def training_in_window() -> dict[str, float]:
     for _ in range(WINDOW_ROUNDS):
         plain_s += timed(lambda: [next(steps) for _ in range(WINDOW_STEPS)])
         window.call("training", "run")
-        first = learner.newest
-        while learner.newest < first + 2:
-            app.processEvents()
-            if learner.ended == "failed":
-                raise RuntimeError(f"the training in the window failed: {learner.reason}")
+        wait_for(learner.newest + 2)
         first, began = learner.newest, time.perf_counter()
         loop = QEventLoop()
         QTimer.singleShot(int(WINDOW_S * 1000), loop.quit)
         loop.exec()
-        whole = learner.newest
-        while learner.newest == whole:  # begun at a step's end, it ends at one
-            app.processEvents()
+        wait_for(learner.newest + 1)  # begun at a step's end, it ends at one
         made += learner.newest - first
         ours_s += time.perf_counter() - began
         window.call("training", "pause")

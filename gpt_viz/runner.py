@@ -29,7 +29,7 @@ class Runs(Protocol):
 
 @dataclass(slots=True)
 class _Job:
-    """`used_s` is what the turns are dealt by, and no more than a claim; `took_s` what it took before this turn."""
+    """`used_s` decides whose turn it is, and is no real time: a newcomer starts level. `took_s` is, up to this turn."""
 
     command: Command
     steps: Steps

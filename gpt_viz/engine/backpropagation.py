@@ -6,8 +6,7 @@ gradient of what it was given: the chain rule, piece by piece. Source: Rumelhart
 representations by back-propagating errors".
 
 torch's autograd gives the same gradients, to rounding, and tests hold both together. It is not asked because a step
-with it takes a twentieth to a tenth more time (an eighth with the lesson's forward, head by head), and because a way
-that is written out can pause between any two blocks.
+with it takes some twentieth more time, and because a way that is written out can pause between any two blocks.
 
 All tokens of a batch stand below each other: x is (n, C) with n = B·T. Gradients have the shape of what they are of.
 """
@@ -22,6 +21,7 @@ from torch import Tensor, nn
 
 from gpt_viz.config import GPTConfig
 from gpt_viz.engine import model as lesson
+from gpt_viz.engine.side_by_side import query_key_value
 
 aten = torch.ops.aten
 
@@ -100,19 +100,19 @@ class Dropout:
         """x keeps its shape."""
         if not self._p:
             return x
-        x, self._kept = torch.native_dropout(x, self._p, True)
-        return x
+        kept = 1 - self._p
+        self._factors = torch.empty_like(x).bernoulli_(kept)
+        if kept:
+            self._factors.div_(kept)
+        return x * self._factors
 
     def back(self, d: Tensor) -> Tensor:
         """d keeps its shape."""
-        if not self._p:
-            return d
-        result: Tensor = aten.native_dropout_backward(d, self._kept, 1 / (1 - self._p) if self._p < 1 else 0.0)
-        return result
+        return d * self._factors if self._p else d
 
 
 class Attention:
-    """All heads of a layer at once: what queries find among the keys of no later token, and the values handed over.
+    """All heads of a layer at once: each query is held against the keys up to its own, and the values mixed by that.
 
     `mask` (T, T) is added to the scores: 0, or -inf where a token would look at a later one.
     """
@@ -139,7 +139,7 @@ class Attention:
         of_out = d.view(-1, T, H, D).transpose(1, 2).reshape(-1, T, D)  # (B·H, T, D)
         torch.bmm(self._weights.transpose(1, 2), of_out, out=of_qkv[2])
         of_weights = self._dropout.back(torch.bmm(of_out, v.transpose(1, 2)))  # (B·H, T, T)
-        # 0 where it is masked, for there A is.
+        # Masked cells get 0: A is 0 there, and the gradient of a softmax is a multiple of what it gave.
         of_products = aten._softmax_backward_data(of_weights, self._A, -1, self._A.dtype).mul_(D**-0.5)
         torch.bmm(of_products, k, out=of_qkv[0])
         torch.bmm(of_products.transpose(1, 2), q, out=of_qkv[1])
@@ -150,8 +150,7 @@ class Block:
     """One layer: what comes in, plus what attention says of it, plus what the feed-forward part says of that."""
 
     def __init__(self, block: lesson.Block, config: GPTConfig, mask: Tensor) -> None:
-        heads = [head for head in block.attn.heads if isinstance(head, lesson.Head)]
-        qkv = Linear(*(getattr(head, name) for name in ("query", "key", "value") for head in heads))
+        qkv = Linear(*query_key_value(block.attn))
         self._attention = (
             Norm(block.ln1), qkv, Attention(config, mask), Linear(block.attn.proj), Dropout(config.dropout),
         )  # fmt: skip
@@ -212,7 +211,7 @@ class Loss:
 
     def back(self) -> Tensor:
         """The gradient (n, C). That of a logit is its probability, less 1 where it is the target's, over n."""
-        d = self._log_probabilities.exp_()
+        d = self._log_probabilities.exp_()  # in place: they are not needed again
         d[torch.arange(len(d), device=d.device), self._targets] -= 1
         return self._norm.back(self._head.back(d.div_(len(d))))
 

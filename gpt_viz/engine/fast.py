@@ -15,7 +15,9 @@ import torch.nn.functional as F  # noqa: N812 (torch's own custom)
 from torch import Tensor, nn
 
 from gpt_viz.engine.ids import check_ids
-from gpt_viz.engine.model import GPT, Block, Head
+from gpt_viz.engine.model import GPT, Block
+from gpt_viz.engine.side_by_side import query_key_value
+from gpt_viz.engine.writes import Writes
 
 # Multiply-adds from which on a pass pauses between its blocks: some milliseconds of one core.
 LARGE = 2.5e8
@@ -46,9 +48,9 @@ class _Layer(NamedTuple):
 class Fast:
     """A model's weights, packed, with the keys and values of the text that it read last.
 
-    Each pass sees whether the weights were changed in place (by an optimizer, `load_state_dict`, `copy_`) and packs
-    them again. A fused optimizer, `.data` and replaced parameters go unseen: tell them with
-    `torch.autograd.graph.increment_version` or call `repack`. A new model needs a new Fast.
+    Each pass sees whether the weights were written to (see Writes) and packs them again. Torch's fused optimizers and
+    replaced parameters go unseen: tell them with `torch.autograd.graph.increment_version` or call `repack`. A new model
+    needs a new Fast.
     """
 
     def __init__(self, model: GPT) -> None:
@@ -61,12 +63,11 @@ class Fast:
     @property
     def stale(self) -> bool:
         """Whether the weights have changed since they were packed."""
-        return self._versions != [each._version for each in self._parameters]
+        return self._writes.any
 
     def repack(self) -> None:
         """Pack the weights as they are now, and forget what was read with the old ones."""
-        self._parameters = list(self._model.parameters())
-        self._versions = [each._version for each in self._parameters]
+        self._writes = Writes(self._model)
         with torch.no_grad():
             self._layers = [_packed(block) for block in self._model.blocks if isinstance(block, Block)]
         self._tokens: Tensor = self._model.token_embedding.weight
@@ -209,8 +210,7 @@ class Fast:
 
 def _packed(block: Block) -> _Layer:
     """The block's weights, its heads' matrices side by side; the others are the model's own tensors."""
-    heads = [head for head in block.attn.heads if isinstance(head, Head)]
-    maps = [getattr(head, name) for name in ("query", "key", "value") for head in heads]
+    maps = query_key_value(block.attn)
     bias = torch.cat([each.bias for each in maps]) if maps[0].bias is not None else None
     return _Layer(
         ln1=block.ln1,

@@ -1,8 +1,8 @@
 """Training a model on a text, one step at a time. Knows no command, no file and no window.
 
-Nothing is left switched on between two steps: the mode, the stash, the gradients and torch's global generator are as
-they were, so that panels may look at the very model that is training, and a run gives the same weights whether they
-look or not.
+Modes and stashes are never touched, and at each pause torch's global generator is as it was; gradients are gone after
+each step. So panels may look at the very model that is training, and a run gives the same weights whether they look or
+not.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from gpt_viz.engine.backpropagation import Backpropagation
 from gpt_viz.engine.model import GPT
 from gpt_viz.engine.randomness import own_randomness, random_state
 from gpt_viz.engine.taps import device_of
+from gpt_viz.engine.training_memory import needed_bytes
 from gpt_viz.engine.writes import Writes
 from gpt_viz.schedule import TrainingSettings
 
 # Multiply-adds of a step, its way back included, from which on it pauses between its blocks: some 20 ms of one core.
 LARGE = 1e9
+# So much of what a step remembers stays for the next one: more would be missed by whoever looks or draws in between.
+KEPT_BYTES = 256 * 2**20
 # So often a step in parts begins anew.
 PATIENCE = 2
 
@@ -63,8 +66,8 @@ class Trainer:
     """A run of AdamW over random windows of the ids (n,) for the model, which it changes in place.
 
     Batches are drawn from a generator of the run's own, on the CPU; dropout, which takes none, gets the run's own
-    global state swapped in for each step. Raises TrainingError where the text is shorter than one window and its
-    next token.
+    global state swapped in for each piece of a step. What a step remembers is kept for the next one where it is small,
+    until `rest`. Raises TrainingError where the text is shorter than one window and its next token.
     """
 
     def __init__(self, model: GPT, ids: Tensor, settings: TrainingSettings) -> None:
@@ -78,6 +81,7 @@ class Trainer:
         self._weights = list(model.parameters())
         self._writes = Writes(model)
         self._way: Backpropagation | None = None
+        self._keeps = needed_bytes(model.config, settings.batch) <= KEPT_BYTES
         with own_randomness(None, self._device):
             torch.manual_seed(settings.seed)
             self._dropout_state = random_state(self._device)
@@ -92,7 +96,7 @@ class Trainer:
         return 3 * self.settings.batch * ledger.multiply_adds(config) > LARGE
 
     def rest(self) -> None:
-        """No step comes soon: let go of the memory that each one hands on to the next."""
+        """No step comes soon: let go of the memory that one hands on to the next."""
         self._way = None
 
     def batch(self) -> tuple[Tensor, Tensor]:
@@ -109,13 +113,10 @@ class Trainer:
         Raises TrainingError at a loss or a gradient that is not finite; whatever it raises, the weights and the run's
         random numbers are those from before the step.
         """
-        parts = self._parts(PATIENCE)
-        while True:
-            try:
-                next(parts)
-            except StopIteration as end:
-                result: StepResult = end.value
-                return result
+        with self._undone_unless_made():
+            *_, made = self._pieces(*self.batch())
+            assert made is not None  # the last piece gives it
+            return made
 
     def parts(self) -> Generator[None, None, StepResult]:
         """The same step to the last bit, with a pause between any two of its pieces: each block, there and back.
@@ -123,12 +124,9 @@ class Trainer:
         Where the weights are written to between two pieces, also with the same numbers, the step begins anew, and after
         a few times goes through without a pause. Closed early, it leaves everything as it was before the step.
         """
-        return self._parts(0)
-
-    def _parts(self, attempt: int) -> Generator[None, None, StepResult]:
         with self._undone_unless_made():
             ids, targets = self.batch()
-            dropout = self._dropout_state
+            dropout, attempt = self._dropout_state, 0
             while True:
                 self._writes.noted()
                 for made in self._pieces(ids, targets):
@@ -207,6 +205,8 @@ class Trainer:
             yield
         finally:
             self._drop_gradients()
+            if not self._keeps:
+                self.rest()
             if self.step_number == number:
                 self._draws.set_state(draws)
                 self._dropout_state = dropout

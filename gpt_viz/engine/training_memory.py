@@ -23,11 +23,13 @@ def needed_bytes(config: GPTConfig, batch: int) -> int:
     """An estimate of the bytes that a training step of so many windows takes beside the weights, all in float32.
 
     The gradients and the optimizer's two means of each weight; and what the way back needs of the way there: in each
-    layer 16·C numbers a token (norms, query, key and value, the sums, expand and GELU) and every head's attention with
-    its scores (3·T numbers a token), then embeddings and the logits with their log-softmax (2·V).
+    layer 16·C numbers a token (norms, query, key and value, the sums, expand and GELU) and every head's attention (T),
+    with dropout also what it made of that, and by which factors (2·T + 2·C). The layer that is at work takes its
+    scores and wide gradients besides (3·T of each head, 8·C). Then embeddings, and the logits with their log-softmax.
     """
     V, T, C, H, L = config.vocabulary, config.block_size, config.width, config.heads, config.layers
-    token = L * (16 * C + 3 * H * T) + 4 * C + 3 * V
+    layer = 16 * C + H * T + (2 * H * T + 2 * C if config.dropout else 0)
+    token = L * layer + 3 * H * T + 8 * C + 4 * C + 3 * V
     return _BYTES * (3 * ledger.total(config) + batch * T * token)
 
 

@@ -135,12 +135,16 @@ def test_dropout_is_torchs_own_there_and_back(p):
 
 
 def test_dropout_stands_where_the_lesson_has_it(monkeypatch):
-    """With one that only stretches, by its own share, both must be stretched alike."""
+    """With one that only stretches, each number by its place in its row, both must be stretched alike."""
+
+    def stretched(x, p):
+        return x * (1 + p * torch.arange(x.shape[-1]))
+
     monkeypatch.setattr(
-        "torch.nn.functional.dropout", lambda x, p=0.5, training=True, inplace=False: x * (1 + p) if training else x
+        "torch.nn.functional.dropout", lambda x, p, training, inplace: stretched(x, p) if training else x
     )
-    monkeypatch.setattr(Dropout, "there", lambda self, x: x * (1 + self._p))
-    monkeypatch.setattr(Dropout, "back", lambda self, d: d * (1 + self._p))
+    monkeypatch.setattr(Dropout, "there", lambda self, x: stretched(x, self._p))
+    monkeypatch.setattr(Dropout, "back", lambda self, d: stretched(d, self._p))
     batch = windows(TINY, TINY.block_size)
     dropped, plain = model_of(replace(TINY, dropout=0.3)).double(), model_of(TINY).double()
     assert_same(written_out(dropped, *batch), of_lesson(dropped, *batch))

@@ -286,13 +286,14 @@ class Watched:
 )
 def test_the_longer_a_look_takes_the_seldomer_it_is_asked_for_up_to_a_limit(world, took_s, pause_s):
     watched = Watched(world)
-    watched.looked(took_s / 2)
-    watched.looked(took_s / 2, job=100)
+    for job in range(80, 100):  # however many there are: typing and sampling ask for them, too
+        watched.looked(took_s, job)
     watched.now = pause_s * 0.99
     assert not watched.step()
     watched.now = pause_s * 1.01
     assert watched.step()
-    watched.now += TELL_S * 1.01  # the next one counts anew
+    watched.looked(0.0, job=101)
+    watched.now += TELL_S * 1.01
     assert watched.step()
 
 
@@ -312,6 +313,21 @@ def test_the_last_weights_of_a_run_are_told_of_without_waiting_for_a_costly_look
     before = watched.told
     end(watched)
     assert watched.told == before + 1
+
+
+def test_another_model_is_told_of_neither_late_nor_for_the_one_before(world):
+    watched = Watched(world)
+    watched.looked(50.0)
+    watched.now = TELL_S * 1.01
+    assert not watched.step()  # it would be told of in seconds
+    watched.learner.handle(Built(job=70, model=MODEL))
+    before = watched.told
+    watched.now = LATEST_S * 2
+    watched.learner._soon.timeout.emit()
+    assert watched.told == before
+    watched.learner.handle(steps(watched.job, 0, 3.0))
+    watched.now += TELL_S * 1.01
+    assert watched.step()
 
 
 def test_weights_have_a_name_that_comes_back_with_them_and_not_with_those_of_another_training(learner, running):

@@ -473,3 +473,14 @@ def test_a_header_that_is_narrow_has_its_sentence_below_the_title(qtbot):
     qtbot.waitUntil(lambda: header.sentence.y() >= header.title.geometry().bottom())
     header.resize(900, 60)
     qtbot.waitUntil(lambda: header.sentence.y() < header.title.geometry().bottom())
+
+
+@pytest.mark.parametrize("name", ["shapes", "sampling", "step", "weights", "compare"])
+def test_what_asks_for_something_of_the_weights_is_drawn_anew_when_they_are_other_ones(name, world, qtbot, story):
+    stage = Stage(next(kind for kind in KINDS if kind.name == name), world, qtbot)
+    for event in story:
+        stage.tell(event)
+    stage.draw()
+    stage.panel.dirty = False
+    world.subject.step()
+    assert stage.panel.dirty

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QToolButton
 
@@ -385,6 +385,14 @@ def test_news_that_come_too_early_are_drawn_in_time_and_not_in_every_frame_until
     qtbot.waitUntil(lambda: panel.dirty)
     panel.draw()
     assert len(panel.curve._losses) == 5
+
+
+def test_pressing_buttons_makes_no_more_timers(panel, running):
+    before = len(panel.findChildren(QTimer))
+    for _ in range(5):
+        panel.pause()
+        panel.run()
+    assert len(panel.findChildren(QTimer)) == before
 
 
 def test_every_step_reaches_curve_and_table(panel, running):

@@ -144,8 +144,6 @@ class Training(Panel):
     def _at_once(self) -> None:
         """What was pressed is seen in the next frame, however fast numbers come."""
         self._read_at = self._drawn_at = float("-inf")
-        self._again = QTimer(self, singleShot=True)
-        self._again.timeout.connect(self.mark)
 
     def _plan(self) -> Plan | None:
         """What is to be trained, and how; None, and the reason told, if that can't be."""

@@ -45,11 +45,13 @@ from gpt_viz.schedule import TrainingSettings
 from gpt_viz.ui.subject import Subject
 from gpt_viz.ui.training.moment import Moment
 
-# What shows the weights is told of other ones at most so often, for what is said of them is read by a person; while
-# steps are made so seldom that no more than this share of the engine's time goes into the passes by which they are
-# looked at, but for a large model, at which a person must not wait longer than this.
-TELL_S, LATEST_S = 0.25, 5.0
+# What shows the weights is told of other ones at most so often: a person reads what is said of them.
+TELL_S = 0.25
+# While steps are made, about this share of the engine's time may go into the pass by which they are looked at.
 LOOK_SHARE = 0.02
+# However long that takes, nobody waits longer than this.
+LATEST_S = 5.0
+# The events of such a pass.
 LOOKS = (Traced, Attended)
 MOST_SAMPLES = 200
 
@@ -87,9 +89,8 @@ class Learner(QObject):
         self._plan: Plan | None = None
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._tell_if_due)
-        self._untold = False
-        self._told_at, self._looked_s = float("-inf"), 0.0
-        self._look: int | None = None  # the job of the newest pass for those who were told
+        self._told_at = float("-inf")
+        self._look: int | None = None  # the job of the newest pass in which the weights were looked at
         self._origins = 0
         # What is to be done before the training is given up; it then goes on with what it is handed.
         self.before: Callable[[Callable[[], object]], object] = lambda then: then()
@@ -97,6 +98,8 @@ class Learner(QObject):
         self._forget()
 
     def _forget(self) -> None:
+        self._soon.stop()
+        self._untold, self._look_s = False, 0.0  # how long the newest look took
         self._origins += 1
         self._job: int | None = None
         self._showing: int | None = None
@@ -268,7 +271,7 @@ class Learner(QObject):
             self._look = event.job
             return
         if isinstance(event, Finished) and event.job == self._look:
-            self._looked_s += event.took_s
+            self._look_s = event.took_s
             return
         if isinstance(event, Built):
             if self._job is not None:
@@ -350,7 +353,7 @@ class Learner(QObject):
     def _tell_if_due(self) -> None:
         if not self._untold:
             return
-        pause_s = min(max(TELL_S, self._looked_s / LOOK_SHARE), LATEST_S) if self.running else TELL_S
+        pause_s = min(max(TELL_S, self._look_s / LOOK_SHARE), LATEST_S) if self.running else TELL_S
         early_s = self._told_at + pause_s - self._clock()
         if early_s <= 0:
             self._tell()
@@ -359,5 +362,5 @@ class Learner(QObject):
 
     def _tell(self) -> None:
         self._untold = False
-        self._told_at, self._looked_s = self._clock(), 0.0
+        self._told_at = self._clock()
         self._subject.step()

@@ -16,7 +16,7 @@ class FlowLayout(QLayout):
         super().__init__(parent)
         self._across, self._down = across, down
         self._items: list[QLayoutItem] = []
-        self._heights: dict[int, int] = {}  # by width; asked for anew whenever anything beside it changes
+        self._heights: dict[int, int] = {}  # by width; forgotten when an item comes, goes or changes its size
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802 (Qt's name)
