@@ -13,6 +13,7 @@ from typing import TextIO
 
 BAR = 20
 REFRESH_S = 0.25  # a number that a person reads changes no faster
+LINE_S = 10.0  # and where each line stays, there is one so often
 
 
 class Meter:
@@ -21,15 +22,15 @@ class Meter:
     def __init__(self, stream: TextIO | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._clock = stream, clock
         self._over = stream is not None and stream.isatty()
-        self._due = float("-inf")
+        self._due = float("-inf") if self._over else clock() + LINE_S
         self._open = False
 
     def show(self, done: int, total: int, figures: str, *, mark: bool = False) -> None:
         """So many of `total` are done. A `mark` is written as a line of its own where lines stay."""
         now = self._clock()
-        if self._stream is None or not (mark or (self._over and now >= self._due)):
+        if self._stream is None or not (mark or now >= self._due):
             return
-        self._due = now + REFRESH_S
+        self._due = now + (REFRESH_S if self._over else LINE_S)
         filled = BAR * done // max(total, 1)
         bar = f"[{'#' * filled}{'.' * (BAR - filled)}] " if self._over else ""
         line = f"{bar}step {done:,} / {total:,}  {figures}"

@@ -31,7 +31,8 @@ class Run:
     """One run: a text, settings, and how far it is. `first` is the moment that it began at.
 
     `estimates` are (moment, mean loss in nats per token, windows that it is over) on the validation part.
-    `sampled_at` is the moment of its last sample, `sample_due` when the next one may come.
+    `sampled_at` is the moment of its last sample, `sample_due` when the next one may come, `sample_credit_s` how much
+    time of the engine the next ones may take at once.
     """
 
     source: Source
@@ -43,6 +44,7 @@ class Run:
     estimates: list[Estimate] = field(default_factory=list)
     sampled_at: int | None = None
     sample_due: float = 0.0
+    sample_credit_s: float = 1.0
 
     @property
     def last(self) -> int:
@@ -136,8 +138,9 @@ class Course:
             estimates = estimates_of(self._past.pop())
         if self.run is not None and self.run.trainer.step_number:
             self._past.append(self.run.summary())
+        sampled_at = None if self.run is None else self.run.sampled_at  # the same weights would write the same again
         self.rest = None
-        self.run = Run(source, material, settings, first, trainer, validation, estimates)
+        self.run = Run(source, material, settings, first, trainer, validation, estimates, sampled_at)
         return self.run
 
     def made(self, result: StepResult) -> None:

@@ -24,7 +24,8 @@ Events = Generator[Event | None, None, None]
 
 # Chunks of steps go out at most so often.
 REPORT_S = 1 / 30
-# Samples are drawn at least so far apart, and so far that they take no more than this share of the time.
+# Samples are drawn at least so far apart, and so far that they take no more than this share of the time, but for
+# those at the beginning, when a model changes most: they have so much time on credit.
 SAMPLE_S, SAMPLE_SHARE = 2.0, 0.03
 # Multiply-adds of one piece of an estimate: some milliseconds of one core.
 PIECE = 5e8
@@ -122,7 +123,9 @@ class Session:
         finally:
             took = self.tempo.now - began
             self._run.sampled_at = step
-            self._run.sample_due = self.tempo.now + max(SAMPLE_S, took / SAMPLE_SHARE)
+            on_credit = min(took, self._run.sample_credit_s)
+            self._run.sample_credit_s -= on_credit
+            self._run.sample_due = self.tempo.now + max(SAMPLE_S, (took - on_credit) / SAMPLE_SHARE)
         decode = self._held.tokenizer.decode
         yield TrainingSample(
             job=command.job,

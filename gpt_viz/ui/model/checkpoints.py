@@ -160,7 +160,7 @@ class Checkpoints(QObject):
         if ships(event.path):
             return  # nothing in it had to be found out, and the switch says that they are trained
         if Path(event.path).parent == settings.trainings_dir():
-            self.said.emit("Your training is back, as it was kept.", False, "")
+            self.said.emit("Your training is back, as it was kept; moments on the way and samples were not.", False, "")
             return
         recognised = next((detail for what, detail in event.report if what == "recognised"), "")
         name = Path(event.path).name

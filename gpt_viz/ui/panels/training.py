@@ -29,11 +29,10 @@ from gpt_viz.ui.widgets.manners import named
 from gpt_viz.ui.widgets.sample_roll import SampleRoll
 from gpt_viz.ui.widgets.text_choice import TextChoice
 from gpt_viz.ui.widgets.time_machine import TimeMachine
-from gpt_viz.ui.widgets.training_controls import TALL, WIDE, TrainingControls
+from gpt_viz.ui.widgets.training_controls import TrainingControls
 from gpt_viz.ui.widgets.training_stage import TrainingStage
 
-READABLE_S = 0.25  # a number that a person reads changes no faster
-DRAW_S = 0.2  # and a curve no faster than it can be followed
+READABLE_S = 0.25  # a number that a person reads changes no faster, and what stands beside it is of the same step
 ESTIMATES = 20  # on text not trained on, in a run
 SCALES = {"linear": "linear", "log": "logarithmic"}
 
@@ -52,7 +51,7 @@ class Training(Panel):
         self.clock = time.monotonic
         self._wrong: dict[str, str] = {}
         self._own_text = False  # whether the built-in passage was chosen in place of the text under study
-        self._read_at = self._drawn_at = float("-inf")
+        self._drawn_at = float("-inf")
         self._again = QTimer(self, singleShot=True)
         self._again.timeout.connect(self.mark)
         self._fill()
@@ -143,7 +142,7 @@ class Training(Panel):
 
     def _at_once(self) -> None:
         """What was pressed is seen in the next frame, however fast numbers come."""
-        self._read_at = self._drawn_at = float("-inf")
+        self._drawn_at = float("-inf")
 
     def _plan(self) -> Plan | None:
         """What is to be trained, and how; None, and the reason told, if that can't be."""
@@ -245,32 +244,23 @@ class Training(Panel):
             self.say("")
             return
         now, learner = self.clock(), self.learner
-        curve, figures = self._is_due(self._drawn_at + DRAW_S - now), self._is_due(self._read_at + READABLE_S - now)
-        if not curve and not figures:
+        early_s = self._drawn_at + READABLE_S - now
+        if early_s > 0 and learner.running:
+            if not self._again.isActive():
+                self._again.start(int(early_s * 1000) + 1)
             return
-        self.controls.set_roomy(self.width() >= WIDE and self.height() >= TALL)
-        if curve:
-            self._drawn_at = now
-            self._show_curve(model)
-            self._show_samples()
-        if figures:
-            self._read_at = now
-            self._show_moments()
-            length = words.lengths(model, self.corpus(), self.controls.validation.value())
-            self.state.say("" if words.failure(learner) else words.state(learner) or length)
-            self.state.setVisible(bool(self.state.whole()))
-            before = "Of the built model: " if self.context.subject.what_if else ""
-            said = words.sentence(learner, model)
-            self.say(before + (said[:1].lower() + said[1:] if before else said))
+        self._drawn_at = now
+        self.controls.set_room(self.width(), self.height())
+        self._show_curve(model)
+        self._show_samples()
+        self._show_moments()
+        length = words.lengths(model, self.corpus(), self.controls.validation.value())
+        self.state.say("" if words.failure(learner) else words.state(learner) or length)
+        self.state.setVisible(bool(self.state.whole()))
+        before = "Of the built model: " if self.context.subject.what_if else ""
+        said = words.sentence(learner, model)
+        self.say(before + (said[:1].lower() + said[1:] if before else said))
         self._stage.arrange()
-
-    def _is_due(self, early_s: float) -> bool:
-        """Whether something may be drawn so much early: at rest always; else a `draw` comes when it is time."""
-        if early_s <= 0 or not self.learner.running:
-            return True
-        if not self._again.isActive():
-            self._again.start(int(early_s * 1000) + 1)
-        return False
 
     def _show_curve(self, model: ModelInfo) -> None:
         learner = self.learner
@@ -307,6 +297,7 @@ class Training(Panel):
             live=learner.live,
             stopping=learner.stopping,
             trained=learner.trained,
+            anew=learner.begins_anew,
             begun=learner.live or (learner.incomplete and learner.ended in ("stopped", "paused")),
             reason="" if learner.live else reason,
         )

@@ -166,7 +166,7 @@ class Learner(QObject):
         if self.paused and limit is None and plan == self._plan and not self.single:
             self.resume()
             return
-        anew = self._begins_anew
+        anew = self.begins_anew
         if anew:
             self._forget()
             self.undone = True
@@ -213,7 +213,7 @@ class Learner(QObject):
             self.changed.emit()
 
     @property
-    def _begins_anew(self) -> bool:
+    def begins_anew(self) -> bool:
         """Whether the first weights are trained, which are shown: nothing is lost by it, all others are in a file."""
         shown = self.trained and self.shown == self.kept[0] == 0
         return shown and not self.live and not self.unsaved

@@ -46,7 +46,10 @@ def sentence(learner: Learner, model: ModelInfo) -> str:
         waits = "; training waits meanwhile" if learner.live else ""
         return f"The model as it was after {_steps(learner.shown)}{waits}."
     told = [f"loss {loss(learner.losses[-1])} on the last batch"] if learner.losses else []
-    told += [f"{loss(learner.validations[-1][1])} on text not trained on"] if learner.validations else []
+    if learner.validations:
+        at, estimate = learner.validations[-1]
+        when = "" if at == learner.newest else f" (at {at:,})"
+        told.append(f"{loss(estimate)} on text not trained on{when}")
     return f"After {_steps(learner.newest)}: {', '.join(told)}." if told else f"Trained for {_steps(learner.newest)}."
 
 
@@ -61,7 +64,8 @@ def state(learner: Learner) -> str:
     if learner.running:
         speed = f"{learner.tokens_per_second:,.0f} tokens/s" if learner.tokens_per_second else "first step"
         left = f" · {span(learner.left_s)} left" if learner.left_s else ""
-        return f"Training · {of} · {speed}{left}"
+        rate = f" · rate {learner.rates[-1]:.3g}" if learner.rates else ""
+        return f"Training · {of} · {speed}{left}{rate}"
     if learner.live:
         return f"Paused · {of}"
     words = {"finished": "Complete", "stopped": "Stopped", "paused": "Paused"}

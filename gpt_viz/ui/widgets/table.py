@@ -223,6 +223,7 @@ class Table(QTreeView):
             painter.fillRect(rect.left(), rect.top(), 3, rect.height(), QColor(tokens.accent_text))
             if self.hasFocus():
                 painter.setPen(QPen(QColor(tokens.accent_text), 1))
+                painter.setBrush(Qt.BrushStyle.NoBrush)  # the last mark that was painted has left its own
                 painter.drawRect(rect.adjusted(0, 0, -1, -1))
         elif path == self._hovered:
             painter.fillRect(rect, QColor(tokens.field))

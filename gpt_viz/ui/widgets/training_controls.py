@@ -16,6 +16,7 @@ MOST_STEPS, MOST_BATCH, MOST_RATE, MOST_VALIDATION = 10**9, 10**6, 10**6, 0.9
 # What shows on the built-in passage, within a minute of two cores, how noise becomes words.
 STEPS, BATCH, RATE, WARMUP, DECAY, VALIDATION = 500, 16, 0.003, 20, 0.1, 0.1
 WIDE, TALL = 560, 520  # px: from here on the settings that are seldom changed have room as well
+SHORT = 400  # px: up to here settings and curve have no room together
 _NAN = float("nan")
 # Opened or not, and where there is little width.
 _MORE = {(False, False): "▸ more", (True, False): "▾ more", (False, True): "more", (True, True): "less"}
@@ -60,7 +61,7 @@ class TrainingControls(Controls):
         self.decay.setValue(DECAY)
         self.validation.setValue(VALIDATION)
         self._corpus = corpus
-        self._roomy, self._narrow = False, False
+        self._roomy = self._narrow = self._short = self._live = False
         self.more = named(QToolButton(), "training.more", "More settings")
         self.more.setCheckable(True)
         self.more.setToolTip("Settings that are seldom changed")
@@ -119,17 +120,20 @@ class TrainingControls(Controls):
     def fields(self) -> tuple[BoundedNumber | BoundedFraction, ...]:
         return (self.batch, self.steps, self.rate, self.warmup, self.decay, self.validation)
 
-    def show_state(self, *, running: bool, live: bool, stopping: bool, trained: bool, begun: bool, reason: str) -> None:
-        """Which buttons can be pressed. `live` a run is under way, maybe paused; `begun` there is one to go on with.
+    def show_state(
+        self, *, running: bool, live: bool, stopping: bool, trained: bool, begun: bool, anew: bool, reason: str
+    ) -> None:
+        """Which buttons can be pressed. `live` a run is under way, maybe paused; `begun` there is one to go on with;
+        `anew` it would begin with the first weights, though there are later ones.
 
         `reason` is why none can be made; settings stay as they are while a run is live.
         """
-        state = (running, live, stopping, trained, begun, reason)
+        state = (running, live, stopping, trained, begun, anew, reason)
         if state == self._state:
             return  # it is told of at each step
         self._state = state
         run = self.buttons["run"]
-        run.setText("Go on" if begun and not running else "Train")
+        run.setText("Train anew" if anew else "Go on" if begun and not running else "Train")
         run.setAccessibleName(run.text())
         self._allow("run", not running and not stopping, reason)
         self._allow("pause", running and not stopping)
@@ -138,6 +142,9 @@ class TrainingControls(Controls):
         self._allow("reset", trained or live)
         for field in (*self.fields(), self.seed):
             self.enable(field, not live)
+        if live != self._live:
+            self._live = live
+            self._show_knobs()
 
     def _allow(self, name: str, can: bool, reason: str = "") -> None:
         button = self.buttons[name]
@@ -145,10 +152,14 @@ class TrainingControls(Controls):
         button.setAccessibleDescription(reason)
         button.setToolTip(tip(reason or button.property("note")))
 
-    def set_roomy(self, roomy: bool) -> None:
-        """Show all settings at once, or the seldom ones only when asked for."""
-        if roomy != self._roomy:
-            self._roomy = roomy
+    def set_room(self, width: int, height: int) -> None:
+        """In a panel of this size show all settings at once, or the seldom ones only when asked for.
+
+        Where there is little, none while a run is live: they can't be changed then, and the curve needs the room.
+        """
+        roomy, short = width >= WIDE and height >= TALL, height < SHORT
+        if (roomy, short) != (self._roomy, self._short):
+            self._roomy, self._short = roomy, short
             self._show_knobs()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -169,10 +180,13 @@ class TrainingControls(Controls):
         last = (self._corpus,) if self._narrow else ()
         for each in (self.row, *first, *self._main, self.more, *last, *self._seldom):
             self.flow.addWidget(each)
-        every = self._roomy or self.more.isChecked()
+        none = self._live and self._short
+        every = not none and (self._roomy or self.more.isChecked())
         self.more.setText(_MORE[self.more.isChecked(), self._narrow])
-        self.more.setVisible(not self._roomy)
-        self._corpus.setVisible(every or not self._narrow)
+        self.more.setVisible(not (self._roomy or none))
+        self._corpus.setVisible(every or not (self._narrow or none))
+        for knob in self._main:
+            knob.setVisible(not none)
         for knob in self._seldom:
             knob.setVisible(every)
         self.updateGeometry()
