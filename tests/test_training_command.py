@@ -387,12 +387,16 @@ def test_on_a_terminal_one_line_is_written_over_four_times_a_second_at_most():
     assert stream.getvalue().endswith("loss 1.0\ndone\n")
 
 
-def test_elsewhere_only_marks_are_lines_and_a_missing_stderr_is_silence():
-    stream = io.StringIO()
-    meter = Meter(stream, lambda: 0.0)
+def test_elsewhere_marks_are_lines_and_one_now_and_then_and_a_missing_stderr_is_silence():
+    stream, now = io.StringIO(), [0.0]
+    meter = Meter(stream, lambda: now[0])
     meter.show(1, 10, "loss 2.0")
     meter.show(5, 10, "loss 1.0", mark=True)
     assert stream.getvalue() == "step 5 / 10  loss 1.0\n"
+    for second in range(25):
+        now[0] = float(second)
+        meter.show(second, 25, "loss 1.0")
+    assert [line.split()[1] for line in stream.getvalue().splitlines()] == ["5", "10", "20"]
     Meter(None).say("nobody hears")
 
 

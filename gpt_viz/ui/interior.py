@@ -17,7 +17,7 @@ from gpt_viz.ui.model.builder import Builder
 from gpt_viz.ui.model.checkpoints import Checkpoints
 from gpt_viz.ui.model.model_form import ModelForm
 from gpt_viz.ui.model.switching import Switching
-from gpt_viz.ui.opening import Again
+from gpt_viz.ui.opening import Opening
 from gpt_viz.ui.sampling.running import Running
 from gpt_viz.ui.selection import SelectionModel
 from gpt_viz.ui.study import Study
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gpt_viz.ui.window import MainWindow
 
 
-def put_up(window: MainWindow, again: Again) -> None:
+def put_up(window: MainWindow, opening: Opening) -> None:
     """Give the window what its attributes promise, the form and the menu in their places; nothing is connected yet."""
     new_job, send = window.new_job, window.worker.send
     window.selection, window.study, window.subject = SelectionModel(window), Study(window), Subject(window)
@@ -43,10 +43,11 @@ def put_up(window: MainWindow, again: Again) -> None:
     window.switching = Switching(window.topbar.weights, learner, subject, builder, window)
     window.checkpoints = Checkpoints(window, builder, new_job, send)
     window.texts = texts = Texts(subject, study, builder, new_job, send, window)
-    window.reopening = Reopening(again, builder, study, texts.propose, texts.open, new_job, send, window)
+    window.reopening = Reopening(opening.again, builder, study, texts.propose, texts.open, new_job, send, window)
     window.keeping = Keeping(
         learner, subject, new_job, send, texts.propose, builder.open_checkpoint, parent=window,
     )  # fmt: skip
+    window.keeping.wanted = opening.remembers
     builder.before = window.keeping.before
     window.closing = Closing(window.keeping, window.checkpoints, learner, window.status.say, window.close, window)
     followed = (builder, window.checkpoints, texts, window.reopening, window.keeping)

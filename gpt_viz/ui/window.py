@@ -158,7 +158,7 @@ class MainWindow(QMainWindow):
         self._is_up = True
         from gpt_viz.ui import interior
 
-        interior.put_up(self, self._opening.again)
+        interior.put_up(self, self._opening)
         self._connect()
         self.selection.choose(layer=self._remembered.layer, head=self._remembered.head)
         self.builder.begin(self._opening.choice)

@@ -371,6 +371,21 @@ def test_chunks_come_at_most_thirty_times_a_second_and_hold_every_step(text):
     assert all(after - before >= REPORT_S for before, after in pairwise(times[1:-1]))
 
 
+def test_samples_come_more_often_at_the_beginning_and_never_twice_of_the_same_weights(text, monkeypatch):
+    clock = Clock(tick=0.02)
+    engine, path = built(engine=Engine(clock=clock)), text(TEXT)
+    first = trained(engine, path, replace(SHORT, steps=800), tokens=6)
+    at = [sample.step for sample in of(TrainingSample, first)]
+    gaps = [later - sooner for sooner, later in pairwise(at[:-1])]  # the last one comes with the end
+    assert len(gaps) > 4
+    assert max(gaps[:2]) < min(gaps[4:])
+    again = trained(engine, path, replace(SHORT, steps=900), tokens=6)
+    assert at[-1] == 800
+    assert all(sample.step > 800 for sample in of(TrainingSample, again))
+    other = trained(engine, path, replace(SHORT, steps=900, rate=1e-4), tokens=6)  # a new run from these weights
+    assert all(sample.step > 900 for sample in of(TrainingSample, other))
+
+
 def test_samples_are_of_the_same_seed_and_show_what_was_learned(text):
     engine = built(replace(TINY, tied_head=False, layers=1))
     path, settings = text("abc" * 100), replace(SHORT, steps=30, rate=3e-2)

@@ -238,6 +238,16 @@ def test_what_was_kept_earlier_and_is_not_open_is_put_aside_and_not_written_over
     assert it.opened == [str(it.keeping.place.before)]
 
 
+def test_a_window_that_leaves_no_trace_keeps_nothing(it):
+    it.keeping.wanted = False
+    it.train(2 * WORTH_S)
+    done = []
+    it.keeping.before(lambda: done.append(True))
+    assert done == [True]
+    assert not saves(it)
+    assert not settings.trainings_dir().exists()
+
+
 def test_two_windows_never_write_the_same_file(it):
     it.train(WORTH_S + 1)
     write(it)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QPushButton, QToolButton
 from gpt_viz.config import GPTConfig
 from gpt_viz.protocol import (
     Attended,
+    CheckpointSaved,
     Failed,
     Finished,
     ModelInfo,
@@ -327,11 +328,44 @@ def test_before_the_first_step_it_says_what_a_fair_guess_is(panel):
 def test_a_run_is_seen_as_it_goes(panel, running):
     tell(panel, Validated(job=running, step=3, loss=2.25, windows=2))
     assert panel.header.sentence.whole() == "After 3 steps: loss 2.000 on the last batch, 2.250 on text not trained on."
-    assert panel.state.whole() == "Training · step 3 of 500 · 1,234 tokens/s · 1 min 5 s left"
+    assert panel.state.whole() == "Training · step 3 of 500 · 1,234 tokens/s · 1 min 5 s left · rate 2"
     assert panel.curve.words_at(1) == "step 1: batch 2.500"
     assert panel.machine.where.text() == "step 3"
     tell(panel, Finished(job=running))
     assert panel.state.whole() == "Complete · step 3 of 500"
+
+
+def test_an_estimate_of_earlier_weights_is_said_with_its_step(panel, running):
+    tell(panel, Validated(job=running, step=1, loss=2.25, windows=2))
+    assert panel.header.sentence.whole() == (
+        "After 3 steps: loss 2.000 on the last batch, 2.250 on text not trained on (at 1)."
+    )
+
+
+def test_where_there_is_little_room_settings_give_way_to_the_curve_while_a_run_is_live(panel, running):
+    controls = panel.controls
+    assert controls.batch.isVisible()
+    panel.resize(370, 320)
+    panel._at_once()
+    panel.draw()
+    assert not any(each.isVisible() for each in (controls.batch, controls.more, controls.seed, panel.text))
+    assert controls.buttons["pause"].isVisible()
+    tell(panel, Finished(job=running))
+    assert controls.batch.isVisible()
+    assert controls.more.isVisible()
+    panel.resize(700, 600)
+    panel.draw()
+    assert controls.seed.isVisible()
+
+
+def test_the_button_says_beforehand_that_it_would_begin_anew(panel, running):
+    tell(panel, Finished(job=running))
+    assert button(panel, "run").text() == "Train"
+    tell(panel, CheckpointSaved(job=50, path="mine.safetensors", bytes=1))
+    tell(panel, MomentShown(job=51, step=0, newest=False))
+    assert button(panel, "run").text() == "Train anew"
+    tell(panel, MomentShown(job=52, step=3, newest=True))
+    assert button(panel, "run").text() == "Train"
 
 
 def test_numbers_to_be_read_change_four_times_a_second_at_most(panel, running):
@@ -350,7 +384,7 @@ def test_numbers_to_be_read_change_four_times_a_second_at_most(panel, running):
     assert "step 13 of 500" in panel.state.whole()
 
 
-def test_f03_the_curve_is_drawn_five_times_a_second_at_most(panel, running):
+def test_f03_the_curve_is_drawn_four_times_a_second_at_most(panel, running):
     now, drawn = [100.0], []
     panel.clock = lambda: now[0]
     panel._at_once()
@@ -360,7 +394,7 @@ def test_f03_the_curve_is_drawn_five_times_a_second_at_most(panel, running):
         panel.learner.handle(steps(running, 3 + number, 1.9))
         panel.draw()
         now[0] += 1 / 64
-    assert len(drawn) == 5
+    assert len(drawn) == 4
     assert len(panel.curve._losses) < 63
     now[0] += 1.0
     panel.draw()

@@ -60,6 +60,7 @@ class Keeping(QObject):
         self._new_job, self._send = new_job, send
         self._propose, self._open_checkpoint, self._clock = propose, open_checkpoint, clock
         self.place = Place(settings.trainings_dir())
+        self.wanted = True  # not where the window leaves no trace, as one that only measures
         learner.before = self.before
         self._job: int | None = None
         self._unkept_s, self._seen_at, self._seen = 0.0, clock(), learner.newest
@@ -88,7 +89,7 @@ class Keeping(QObject):
     def possible(self) -> bool:
         """Whether it can be kept: a model that is very large, or a disk that is full, leaves that to the user."""
         model = self._subject.built
-        return not self._failed and model is not None and model.bytes <= LARGEST_BYTES
+        return self.wanted and not self._failed and model is not None and model.bytes <= LARGEST_BYTES
 
     @property
     def writing(self) -> bool:
