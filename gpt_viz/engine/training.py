@@ -20,7 +20,7 @@ from gpt_viz import ledger
 from gpt_viz.engine.adamw import AdamW, Group
 from gpt_viz.engine.backpropagation import Backpropagation
 from gpt_viz.engine.model import GPT
-from gpt_viz.engine.randomness import own_randomness, random_state
+from gpt_viz.engine.randomness import Random, own_randomness, random_state
 from gpt_viz.engine.taps import device_of
 from gpt_viz.engine.training_memory import needed_bytes
 from gpt_viz.engine.writes import Writes
@@ -81,6 +81,7 @@ class Trainer:
         self._weights = list(model.parameters())
         self._writes = Writes(model)
         self._way: Backpropagation | None = None
+        self._before: tuple[Tensor, Random] | None = None  # the random numbers from before the step under way
         self._keeps = needed_bytes(model.config, settings.batch) <= KEPT_BYTES
         with own_randomness(None, self._device):
             torch.manual_seed(settings.seed)
@@ -200,10 +201,12 @@ class Trainer:
     @contextmanager
     def _undone_unless_made(self) -> Iterator[None]:
         """A step leaves no gradients; one that is not made to its end has used up no random numbers either."""
-        number, draws, dropout = self.step_number, self._draws.get_state(), self._dropout_state
+        number = self.step_number
+        self._before = draws, dropout = self._draws.get_state(), self._dropout_state
         try:
             yield
         finally:
+            self._before = None
             self._drop_gradients()
             if not self._keeps:
                 self.rest()
@@ -220,13 +223,17 @@ class Trainer:
         yield from self._optimizer.weights
 
     def state(self) -> dict[str, Any]:
-        """All that a run needs to go on where it stands, besides the weights: plain values and tensors."""
+        """All that a run needs to go on where it stands, besides the weights: plain values and tensors.
+
+        Amid a step, where it stood before it.
+        """
+        draws, dropout = self._before or (self._draws.get_state(), self._dropout_state)
         return {
             "step": self.step_number,
             "optimizer": self._optimizer.state(),
-            "draws": self._draws.get_state(),
-            "dropout": self._dropout_state[0],
-            "device_dropout": self._dropout_state[1],
+            "draws": draws,
+            "dropout": dropout[0],
+            "device_dropout": dropout[1],
         }
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -59,10 +59,15 @@ class TrainingJobs:
         if run is None or held.course is None:
             return
         course, session = held.course, Session(held, held.course, run, command, self._clock)
-        steps = session.steps()
+        steps, back = session.steps(), False
         try:
             while self._slots.get(command.slot) is held and course.run is run:
-                back = course.wear_newest()  # and on at once: at a yield someone may want another moment
+                back = course.wear_newest() or back
+                if back:  # told before the next step: what that one has to tell must not wait, for a run may be ended
+                    session.tempo.away()
+                    yield _shown(command, course)
+                    session.tempo.back()
+                    back = course.wear_newest()  # and on at once, though someone may have wanted another moment again
                 try:
                     event = next(steps)
                 except StopIteration:
@@ -74,8 +79,6 @@ class TrainingJobs:
                     # Not kept under a name: this frame and the error would keep each other, and the tensors, alive.
                     raise told(error, held.info.config, run.settings.batch, held.info.device) from error  # type: ignore[misc]
                 session.tempo.away()
-                if back:
-                    yield _shown(command, course)
                 yield event
                 session.tempo.back()
         finally:

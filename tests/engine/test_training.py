@@ -1,5 +1,6 @@
 """Training: its numbers, what it leaves alone, what it refuses, and what is told of it."""
 
+import copy
 import gc
 import math
 import weakref
@@ -169,6 +170,22 @@ def test_a_step_in_parts_begins_anew_when_the_weights_were_written_to_between_tw
     assert made == other.step()
     assert torch.equal(flat(model.parameters()), flat(other.model.parameters()))
     assert not torch.equal(flat(model.parameters()), kept)
+
+
+@pytest.mark.parametrize("pauses", range(8))
+def test_what_is_kept_amid_a_step_goes_on_as_if_that_step_had_not_begun(pauses):
+    config = replace(GOLDEN, dropout=0.2)
+    trainer, other = (Trainer(build(config, 3), PATTERN, GOLDEN_SETTINGS) for _ in range(2))
+    trainer.step()
+    under_way = trainer.parts()
+    for _ in range(pauses):
+        next(under_way)
+    state = copy.deepcopy(trainer.state())
+    other.model.load_state_dict(trainer.model.state_dict())
+    other.restore(state)
+    assert other.step() == ended(under_way)
+    assert other.step() == trainer.step()
+    assert torch.equal(flat(trainer.model.parameters()), flat(other.model.parameters()))
 
 
 @pytest.mark.parametrize("parts", [0, 1, 5])
@@ -646,6 +663,22 @@ def test_after_a_run_nothing_of_its_last_batch_is_held(text, end, monkeypatch):
         pass
     assert {"complete": Finished, "cancelled": Cancelled, "failed": Failed}[end] is type(heard[-1])
     assert ways() == before
+
+
+@pytest.mark.parametrize("yields", range(8))
+def test_a_run_that_is_ended_while_another_moment_was_shown_tells_of_every_step(text, yields):
+    engine, path = built(), text(TEXT)
+    events = trained(engine, path, limit=3)
+    list(engine.run(ShowMoment(job=3, step=0)))
+    run = engine.run(Train(job=4, corpus=path, settings=SHORT, tokens=0))
+    for _, event in zip(range(yields), run, strict=False):
+        events.append(event)
+    run.close()
+    events += list(engine.run(ReportTraining(job=5)))
+    events += trained(engine, path)
+    made = list(engine.model(CURRENT).course.losses)
+    assert len(made) >= SHORT.steps
+    assert losses([event for event in events if event is not None]) == pytest.approx(made)
 
 
 # --- what goes wrong -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ MOST_STEPS, MOST_BATCH, MOST_RATE, MOST_VALIDATION = 10**9, 10**6, 10**6, 0.9
 # What shows on the built-in passage, within a minute of two cores, how noise becomes words.
 STEPS, BATCH, RATE, WARMUP, DECAY, VALIDATION = 500, 16, 0.003, 20, 0.1, 0.1
 WIDE, TALL = 560, 520  # px: from here on the settings that are seldom changed have room as well
-SHORT = 400  # px: up to here settings and curve have no room together
+SHORT = 340  # px: up to here settings and curve have no room together
 _NAN = float("nan")
 # Opened or not, and where there is little width.
 _MORE = {(False, False): "▸ more", (True, False): "▾ more", (False, True): "more", (True, True): "less"}
