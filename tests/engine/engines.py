@@ -42,3 +42,12 @@ def sampled(engine, text="abc", tokens=20, **settings):
 def inspected(engine, text="abc", **settings):
     """The events of an inspection, without the pauses."""
     return [event for event in engine.run(Inspect(job=3, text=text, **settings)) if event is not None]
+
+
+def ended(steps):
+    """What a generator returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value

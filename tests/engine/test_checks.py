@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
-from engines import built, of
+from engines import built, ended, of
 from torch import nn
 
 from gpt_viz import claims, resources
@@ -22,15 +22,6 @@ from gpt_viz.protocol import CURRENT, Checked, Progress, RunChecks
 
 STEP5, BUILD_GPT = PRESETS["step5"].config, PRESETS["build-gpt"].config
 SMALL = GPTConfig(vocabulary=20, block_size=32, layers=2, heads=2, width=16)
-
-
-def ended(steps):
-    """What a generator returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
 
 
 def text_of(config):

@@ -286,8 +286,8 @@ def test_no_other_file_is_ever_taken_over(it, name):
     assert not it.keeping.place.take_over(settings.trainings_dir().parent / "training.safetensors")
 
 
-def trained(open_window, qtbot, steps=8):
-    """A window whose model has just been trained for so many steps, in a moment."""
+def begun(open_window, steps):
+    """A window in which a run of so many steps has just begun."""
     from conftest import SMALL
 
     window = open_window(*SMALL)
@@ -295,7 +295,20 @@ def trained(open_window, qtbot, steps=8):
     panel.controls.steps.setValue(steps)
     panel.controls.batch.setValue(2)
     panel.run()
+    return window
+
+
+def trained(open_window, qtbot, steps=8):
+    """A window whose model has just been trained for so many steps, in a moment."""
+    window = begun(open_window, steps)
     qtbot.waitUntil(lambda: window.learner.ended == "finished", timeout=30_000)
+    return window
+
+
+def in_full_swing(open_window, qtbot):
+    """A window whose model is being trained, with no end near."""
+    window = begun(open_window, 100_000)
+    qtbot.waitUntil(lambda: window.learner.newest > 3, timeout=30_000)
     return window
 
 
@@ -350,14 +363,7 @@ def test_what_could_not_be_written_at_closing_is_asked_about(open_window, qtbot,
 
 
 def test_training_goes_on_where_one_stays(open_window, qtbot, monkeypatch):
-    from conftest import SMALL
-
-    window = open_window(*SMALL)
-    panel = window.panels["training"]
-    panel.controls.steps.setValue(100_000)
-    panel.controls.batch.setValue(2)
-    panel.run()
-    qtbot.waitUntil(lambda: window.learner.newest > 3, timeout=30_000)
+    window = in_full_swing(open_window, qtbot)
     monkeypatch.setattr(keeping, "LARGEST_BYTES", 0)
     assert not window.close()
     (question,) = (each for each in window.findChildren(QMessageBox, "leaving") if each.isVisible())
@@ -367,14 +373,7 @@ def test_training_goes_on_where_one_stays(open_window, qtbot, monkeypatch):
 
 
 def test_a_run_that_is_closed_in_full_swing_is_kept_whole(open_window, qtbot):
-    from conftest import SMALL
-
-    window = open_window(*SMALL)
-    panel = window.panels["training"]
-    panel.controls.steps.setValue(100_000)
-    panel.controls.batch.setValue(2)
-    panel.run()
-    qtbot.waitUntil(lambda: window.learner.newest > 3, timeout=30_000)
+    window = in_full_swing(open_window, qtbot)
     with qtbot.waitSignal(window.closed, timeout=30_000):
         assert not window.close()
     assert window.worker.stop(10)
